@@ -1,0 +1,130 @@
+"""What a model must offer to be served; no torch here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import msgspec
+
+from engine.messages import Chunk, Finished, RequestKey
+from engine.protocol.transcript import Segment
+
+
+class ModelTraits(msgspec.Struct, frozen=True, kw_only=True):
+    """What the manager must know of a model before its network is loaded."""
+
+    family: str
+    languages: tuple[str, ...]
+    """Codes it can be asked for; one entry = it has no choice."""
+    can_translate: bool
+    max_chunk_s: float
+    """The longest range of audio that fits one chunk."""
+
+
+class RuntimeOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """How a network is to be run; an adapter chooses what is left at None."""
+
+    device: str | None = None
+    dtype: str | None = None
+    num_threads: int | None = None
+    num_slots: int | None = None
+
+
+class OutOfMemory(Exception):
+    """The device could not hold the batch; nothing of the call has happened, fewer rows may fit."""
+
+
+class Retry(msgspec.Struct, frozen=True):
+    """The guards object to this attempt: decode the chunk again as attempt + 1."""
+
+    reason: str
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Decode:
+    """One request in the running batch. The adapter writes it, the scheduler reads it.
+
+    `outcome` is None while it runs; then `Finished` (accepted) or `Retry`. Ids are those generated:
+    neither the forced prefix nor the end-of-text token is among them.
+    """
+
+    chunk: Chunk
+    key: RequestKey
+    """Its `attempt` may be larger than the chunk's own: attempt n decodes at `temperatures[n]`."""
+    prefix_ids: tuple[int, ...] = ()
+    ids: list[int] = field(default_factory=list)
+    logprobs: list[float] = field(default_factory=list)
+    attended_s: list[float] = field(default_factory=list)
+    language: str | None = None
+    language_probability: float | None = None
+    outcome: Finished | Retry | None = None
+    num_sent: int = 0
+    """How many ids have gone to the detokenizer; the scheduler's own."""
+
+
+class Admission(msgspec.Struct, frozen=True):
+    """A chunk to decode and the attempt it is on. (attempt 0 = `temperatures[0]`)"""
+
+    chunk: Chunk
+    attempt: int = 0
+
+
+class AsrAdapter(Protocol):
+    """A loaded network that decodes many chunks at once. Called from the scheduler's loop only."""
+
+    device: str
+    """For people: "CPU, float32, 2 threads"."""
+    slots: int
+    """Rows that may run at once; the scheduler never admits more."""
+
+    def rows(self, chunk: Chunk) -> int:
+        """How many rows a decoding of `chunk` takes (a beam of 5 takes 5)."""
+        ...
+
+    def admit(self, admissions: Sequence[Admission]) -> list[Decode]:
+        """Encode together, detect missing languages, prefill the prompts; one Decode for each.
+
+        A Decode may already have its outcome (silence). A chunk that cannot be decoded at all
+        (unknown language) raises FailureError only when admitted alone. Raises OutOfMemory.
+        """
+        ...
+
+    def step(self, running: Sequence[Decode]) -> None:
+        """Generate one token for each; sets the `outcome` of those that ended. Raises OutOfMemory."""
+        ...
+
+    def release(self, decodes: Sequence[Decode]) -> None:
+        """Free the rows of these; they are never passed again. Aborting is releasing early."""
+        ...
+
+    def resize(self, slots: int) -> None:
+        """Hold at most `slots` rows from now on; called only while nothing runs in the freed ones."""
+        ...
+
+
+class AsrText(Protocol):
+    """A vocabulary and what its ids mean; one per family, used where no torch is."""
+
+    special_ids: frozenset[int]
+    """Left out of the text when special tokens are skipped (timestamps included)."""
+    stop_ids: frozenset[int]
+    """Ids that end a decoding; trimmed from the text unless asked for."""
+
+    def decode(self, batch: Sequence[Sequence[int]], *, skip_special: bool) -> list[str]:
+        """Return the text of each id list; an incomplete UTF-8 sequence reads as U+FFFD."""
+        ...
+
+    def pieces(self, ids: Sequence[int]) -> tuple[bytes, ...]:
+        """Return the bytes of each id; special ids are empty."""
+        ...
+
+    def segments(
+        self, ids: Sequence[int], logprobs: Sequence[float], finished: Finished
+    ) -> tuple[Segment, ...]:
+        """Group all ids of an accepted attempt into segments, times in seconds within the chunk.
+
+        The segments' texts joined are exactly the decoded text without special tokens.
+        """
+        ...

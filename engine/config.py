@@ -1,0 +1,66 @@
+"""How one engine is set up, and where its files are."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import msgspec
+import platformdirs
+
+APP_NAME = "jamak"
+
+
+def data_folder() -> Path:
+    """Models, library: what the user would miss. `JAMAK_DATA_DIR` overrides it."""
+    return Path(os.environ.get("JAMAK_DATA_DIR") or platformdirs.user_data_path(APP_NAME))
+
+
+def cache_folder() -> Path:
+    """What can be made again. `JAMAK_CACHE_DIR` overrides it."""
+    return Path(os.environ.get("JAMAK_CACHE_DIR") or platformdirs.user_cache_path(APP_NAME))
+
+
+def log_folder() -> Path:
+    """Rotating logs without audio or text. `JAMAK_LOG_DIR` overrides it."""
+    return Path(os.environ.get("JAMAK_LOG_DIR") or platformdirs.user_log_path(APP_NAME))
+
+
+def runtime_folder() -> Path:
+    """Sockets and the lock file, mode 0700, short enough for a socket path. `JAMAK_RUNTIME_DIR` overrides it."""
+    return Path(os.environ.get("JAMAK_RUNTIME_DIR") or platformdirs.user_runtime_path(APP_NAME))
+
+
+class EngineConfig(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything an engine is started with; sent to its processes on stdin."""
+
+    models_folder: str
+    cache_folder: str
+    log_folder: str
+    runtime_folder: str
+    families: tuple[str, ...] = ("engine.adapters.whisper",)
+    device: str | None = None
+    dtype: str | None = None
+    num_threads: int | None = None
+    num_slots: int | None = None
+    max_loaded_models: int = 1
+    idle_unload_s: float = 600.0
+    window_bytes: int = 64 * 1024 * 1024
+    """Audio on its way between the loops; the media readers wait beyond it."""
+    max_detokenizer_states: int = 65_536
+    hang_s: float = 60.0
+    loading_hang_s: float = 300.0
+    log_level: str = "INFO"
+
+
+def default_config() -> EngineConfig:
+    """Return the configuration from the platform's folders and the environment."""
+    max_states = os.environ.get("JAMAK_DETOKENIZER_MAX_STATES")
+    return EngineConfig(
+        models_folder=str(data_folder() / "models"),
+        cache_folder=str(cache_folder()),
+        log_folder=str(log_folder()),
+        runtime_folder=str(runtime_folder()),
+        device=os.environ.get("JAMAK_DEVICE") or None,
+        max_detokenizer_states=int(max_states) if max_states else 65_536,
+    )

@@ -1,0 +1,170 @@
+"""What the engine tells a client. A job's story starts, yields, and ends exactly once."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+
+from engine.protocol.failures import Failure
+from engine.protocol.requests import JobId
+from engine.protocol.transcript import MediaInfo, ModelInfo, Segment
+
+
+class Welcome(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """The engine knows the client now."""
+
+    engine_pid: int
+    protocol_version: int
+
+
+class Refused(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """The engine will not serve this client."""
+
+    failure: Failure
+
+
+class WorkerPhase(StrEnum):
+    """The life of a loaded model."""
+
+    LOADING = "loading"
+    READY = "ready"
+    UNLOADED = "unloaded"
+    FAILED = "failed"
+
+
+class ModelState(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Told to every client: a model is being loaded, runs on `device`, or is gone."""
+
+    model: str
+    phase: WorkerPhase
+    device: str = ""
+    """For people: "CPU, int8, 2 threads"."""
+
+
+class EngineLost(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Written by the client itself: the engine has ended unasked; open jobs have failed before this."""
+
+    failure: Failure
+
+
+class JobStarted(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """The media could be opened and the work begins."""
+
+    job: JobId
+    media: MediaInfo
+    model: str
+
+
+class LanguageDetected(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """The language everything in this job is decoded in; `probability` is 1 when it was chosen."""
+
+    job: JobId
+    language: str
+    probability: float
+
+
+class Confirmed(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Text that is never taken back; the deltas of a job joined are its segments' texts joined."""
+
+    job: JobId
+    delta: str
+
+
+class Tail(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """What follows the confirmed text for now; replaces the tail before it whole."""
+
+    job: JobId
+    text: str
+
+
+class SegmentDone(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """A confirmed segment with its times; comes right after the delta that holds its text."""
+
+    job: JobId
+    segment: Segment
+
+
+class Progress(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """How far a job is. `done` and `total` are seconds of audio, or bytes for a download.
+
+    `total` is None while unknown. `remaining_s` is None until it can be believed. `done == total`
+    is not the ending: only `JobDone` is.
+    """
+
+    job: JobId
+    done: float
+    total: float | None
+    remaining_s: float | None = None
+
+
+class Warned(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Something is not as it should be, and the job goes on (damaged packets were skipped)."""
+
+    job: JobId
+    failure: Failure
+
+
+class MediaProbed(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """The answer to `ProbeMedia`."""
+
+    job: JobId
+    media: MediaInfo
+
+
+class ModelList(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """The answer to `ListModels`."""
+
+    job: JobId
+    models: tuple[ModelInfo, ...]
+    folder: str
+    """Where downloads are kept."""
+    free_bytes: int
+
+
+class Diagnosis(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """The answer to `Diagnose`: lines to paste, in order."""
+
+    job: JobId
+    facts: tuple[tuple[str, str], ...]
+
+
+class JobDone(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """The ending: everything was told. Numbers are 0 for jobs without audio."""
+
+    job: JobId
+    duration: float = 0.0
+    """Seconds of audio read."""
+    speech: float = 0.0
+    """Seconds in which the VAD heard speech."""
+    elapsed: float = 0.0
+
+
+class JobFailed(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """The ending: what was told before stays true."""
+
+    job: JobId
+    failure: Failure
+
+
+class JobCancelled(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """The ending the client asked for."""
+
+    job: JobId
+
+
+JobEnding = JobDone | JobFailed | JobCancelled
+JobEvent = (
+    JobStarted
+    | LanguageDetected
+    | Confirmed
+    | Tail
+    | SegmentDone
+    | Progress
+    | Warned
+    | MediaProbed
+    | ModelList
+    | Diagnosis
+    | JobEnding
+)
+Event = Welcome | Refused | ModelState | EngineLost | JobEvent

@@ -1,0 +1,164 @@
+"""Every way a job can fail, with the sentence and the remedy a person reads."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Final
+
+import msgspec
+
+
+class FailureKind(StrEnum):
+    """Why something could not be done; stable names, stored in the library."""
+
+    NOT_FOUND = "not_found"
+    NOT_READABLE = "not_readable"
+    BAD_MEDIA = "bad_media"
+    NO_AUDIO = "no_audio"
+    EMPTY_AUDIO = "empty_audio"
+    REFUSED_MEDIA = "refused_media"
+    DAMAGED_MEDIA = "damaged_media"
+    MODEL_MISSING = "model_missing"
+    MODEL_UNKNOWN = "model_unknown"
+    MODEL_BROKEN = "model_broken"
+    LANGUAGE_UNKNOWN = "language_unknown"
+    TASK_UNSUPPORTED = "task_unsupported"
+    DOWNLOAD_FAILED = "download_failed"
+    HASH_MISMATCH = "hash_mismatch"
+    DISK_FULL = "disk_full"
+    OUT_OF_MEMORY = "out_of_memory"
+    LOST_STATE = "lost_state"
+    POISON = "poison"
+    WORKER_DIED = "worker_died"
+    ENGINE_DIED = "engine_died"
+    PROTOCOL_MISMATCH = "protocol_mismatch"
+    INTERNAL = "internal"
+
+
+class Failure(msgspec.Struct, frozen=True, kw_only=True):
+    """What went wrong, in words a person can act on.
+
+    `subject` is what it went wrong with (a file's name, a model's name) and is already part of
+    `message`; translations put it in again. `detail` is for a bug report, never shown by default.
+    """
+
+    kind: FailureKind
+    message: str
+    hint: str
+    subject: str = ""
+    detail: str = ""
+
+
+class FailureError(Exception):
+    """Carries a `Failure` up to the place that can answer with it."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.message)
+        self.failure = failure
+
+
+_K = FailureKind
+
+# kind → (sentence, remedy); `{subject}` is the file or model. The only home of the English texts.
+SENTENCES: Final[dict[FailureKind, tuple[str, str]]] = {
+    _K.NOT_FOUND: (
+        "“{subject}” is not there any more.",
+        "If it was moved or renamed, choose it again.",
+    ),
+    _K.NOT_READABLE: (
+        "“{subject}” may not be read.",
+        "Check the file's permissions, or copy it to a folder of your own.",
+    ),
+    _K.BAD_MEDIA: (
+        "“{subject}” is not an audio or video file that can be read, or it is damaged.",
+        "Play it in another program; if that fails too, get the file again.",
+    ),
+    _K.NO_AUDIO: (
+        "“{subject}” has no sound in it.",
+        "Choose a file with an audio track.",
+    ),
+    _K.EMPTY_AUDIO: (
+        "“{subject}” is empty: there is no sound to listen to.",
+        "Check that the recording was saved completely.",
+    ),
+    _K.REFUSED_MEDIA: (
+        "“{subject}” only points to other files or to the network, and is not opened.",
+        "Open the recording itself instead.",
+    ),
+    _K.DAMAGED_MEDIA: (
+        "Parts of “{subject}” are damaged and were skipped.",
+        "The text is complete except for the damaged places.",
+    ),
+    _K.MODEL_MISSING: (
+        "The model “{subject}” is not on this computer.",
+        "Download it under Models, or choose another model.",
+    ),
+    _K.MODEL_UNKNOWN: (
+        "“{subject}” is not a model that Jamak knows.",
+        "Choose one from the list, or a folder that holds a Whisper model.",
+    ),
+    _K.MODEL_BROKEN: (
+        "The model “{subject}” cannot be loaded.",
+        "Verify it under Models; if it is damaged, download it again.",
+    ),
+    _K.LANGUAGE_UNKNOWN: (
+        "The model “{subject}” does not know the chosen language.",
+        "Choose another language, or a multilingual model.",
+    ),
+    _K.TASK_UNSUPPORTED: (
+        "The model “{subject}” cannot translate.",
+        "Choose Transcribe, or a multilingual model.",
+    ),
+    _K.DOWNLOAD_FAILED: (
+        "“{subject}” could not be downloaded.",
+        "Check the connection and try again; what has arrived is kept.",
+    ),
+    _K.HASH_MISMATCH: (
+        "“{subject}” is not the file it should be, so it was not used.",
+        "Download it again; if it happens again, the source is at fault.",
+    ),
+    _K.DISK_FULL: (
+        "There is not enough room on the disk for “{subject}”.",
+        "Free some space and try again; nothing recognised so far is lost.",
+    ),
+    _K.OUT_OF_MEMORY: (
+        "There is not enough memory for “{subject}”.",
+        "Close other programs, or choose a smaller model.",
+    ),
+    _K.LOST_STATE: (
+        "The text of “{subject}” could not be put together.",
+        "Try again; if too much runs at once, raise JAMAK_DETOKENIZER_MAX_STATES.",
+    ),
+    _K.POISON: (
+        "A part of “{subject}” makes the recogniser fail every time.",
+        "Try another model; what was recognised before it is kept.",
+    ),
+    _K.WORKER_DIED: (
+        "The recogniser stopped while working on “{subject}”.",
+        "Try again; what was recognised so far is kept.",
+    ),
+    _K.ENGINE_DIED: (
+        "The speech engine stopped while working on “{subject}”.",
+        "Try again; what was recognised so far is kept.",
+    ),
+    _K.PROTOCOL_MISMATCH: (
+        "Another version of Jamak is running.",
+        "Close it and start Jamak again.",
+    ),
+    _K.INTERNAL: (
+        "Something went wrong inside Jamak with “{subject}”.",
+        "Try again; if it stays, report it with the details.",
+    ),
+}
+
+
+def failure(kind: FailureKind, subject: str, detail: str = "") -> Failure:
+    """Return the `Failure` of `kind` about `subject`, worded in English."""
+    message, hint = SENTENCES[kind]
+    return Failure(
+        kind=kind,
+        message=message.format(subject=subject),
+        hint=hint,
+        subject=subject,
+        detail=detail,
+    )

@@ -1,0 +1,133 @@
+"""What was said and when: the vocabulary of results and options. Times are seconds everywhere."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+
+
+class Task(StrEnum):
+    """What to write: the words as spoken, or their English translation."""
+
+    TRANSCRIBE = "transcribe"
+    TRANSLATE = "translate"
+
+
+class TimeSource(StrEnum):
+    """Where a time comes from; kept with every segment so that nobody takes a guess for a measurement."""
+
+    MODEL = "model"
+    ALIGNED = "aligned"
+    VAD = "vad"
+    INTERPOLATED = "interpolated"
+
+
+class Word(msgspec.Struct, frozen=True, kw_only=True):
+    """One word with its punctuation and its leading space, if the script has one.
+
+    `start < end` always; words of a segment do not overlap.
+    """
+
+    text: str
+    start: float
+    end: float
+    probability: float
+
+
+class Segment(msgspec.Struct, frozen=True, kw_only=True):
+    """A stretch of speech with its text as the model wrote it, leading space included.
+
+    The texts of a job's segments joined are exactly its confirmed text. Segments of a job are in
+    time order and do not overlap: `start <= end <= next.start`.
+    """
+
+    start: float
+    end: float
+    text: str
+    words: tuple[Word, ...] = ()
+    tokens: tuple[int, ...] = ()
+    time_source: TimeSource = TimeSource.MODEL
+    temperature: float = 0.0
+    avg_logprob: float = 0.0
+    compression_ratio: float = 0.0
+    no_speech_prob: float = 0.0
+    is_suspect: bool = False
+    """True when the guards still objected after the last attempt (a loop, very unlikely text)."""
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True):
+    """What the user chose for one job."""
+
+    model: str = "whisper-base"
+    """A catalogue key, or the absolute path of a checkpoint folder."""
+    language: str | None = None
+    """ISO 639-1 code as the model lists it; None = detect."""
+    task: Task = Task.TRANSCRIBE
+    word_timestamps: bool = False
+    initial_prompt: str | None = None
+    hotwords: str | None = None
+    audio_track: int | None = None
+    """Index among the audio streams; None = the one that carries the sound."""
+    temperatures: tuple[float, ...] = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+    """Tried in order until the guards are content; a single 0.0 turns fallback off."""
+    vad: bool = True
+
+
+class AudioTrack(msgspec.Struct, frozen=True, kw_only=True):
+    """One audio stream of a media file."""
+
+    index: int
+    codec: str
+    channels: int
+    sample_rate_hz: int
+    language: str | None = None
+    title: str | None = None
+
+
+class MediaInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """What a media file says about itself; `duration` is None where only reading to the end tells."""
+
+    duration: float | None
+    tracks: tuple[AudioTrack, ...]
+    start_offset: float = 0.0
+    """Seconds by which the track starts after the container's zero; already added to all times."""
+
+
+class ModelPhase(StrEnum):
+    """Whether a model is on disk."""
+
+    MISSING = "missing"
+    PARTIAL = "partial"
+    INSTALLED = "installed"
+
+
+class ModelInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """One line of the model list."""
+
+    key: str
+    name: str
+    family: str
+    size_bytes: int
+    """Of the download."""
+    languages: tuple[str, ...]
+    can_translate: bool
+    phase: ModelPhase
+    folder: str | None = None
+    note: str = ""
+    """One sentence for choosing: speed, quality, languages."""
+    is_runnable: bool = True
+    """False while no adapter for its family is registered."""
+
+
+class Transcript(msgspec.Struct, frozen=True, kw_only=True):
+    """A whole result, ready to be exported."""
+
+    segments: tuple[Segment, ...]
+    language: str | None = None
+    language_probability: float | None = None
+    duration: float | None = None
+    model: str = ""
+    task: Task = Task.TRANSCRIBE
+    source: str = ""
+    """File name of the recording, without its folder."""
