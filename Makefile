@@ -1,0 +1,40 @@
+# `make run` starts Jamak, `make test` checks it; both set up what is missing first.
+SHELL := /bin/bash
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PEERS := $(VENV)/peers
+READY := $(VENV)/.ready
+export FILE
+
+.PHONY: run test check setup test-setup bench-setup clean
+
+run: setup
+	@packaging/run.sh
+
+setup: $(READY)
+	@$(BIN)/python -m engine.manager.downloads whisper-base
+
+$(READY): requirements.lock pyproject.toml packaging/setup.sh
+	@PYTHON="$(PYTHON)" packaging/setup.sh "$(VENV)" run
+	@touch $(READY)
+
+test-setup: $(READY)
+	@PYTHON="$(PYTHON)" packaging/setup.sh "$(VENV)" test
+	@$(BIN)/python -m engine.manager.downloads whisper-base whisper-tiny.en
+
+test: test-setup check
+	$(BIN)/python -m pytest
+
+check: test-setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench-setup: test-setup
+	@test -x $(PEERS)/bin/python || $(PYTHON) -m venv $(PEERS)
+	@$(PEERS)/bin/pip install -q -r tests/bench/peers.txt
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info
