@@ -1,0 +1,146 @@
+"""What the user has chosen, kept in one small JSON file: typed, frozen, saved whole or not at all."""
+
+from __future__ import annotations
+
+import logging
+import os
+import tempfile
+from enum import StrEnum
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from engine.protocol.failures import FailureError, FailureKind, failure
+from engine.protocol.transcript import Options, Task
+
+log = logging.getLogger(__name__)
+
+SETTINGS_VERSION: Final = 1
+
+
+class Theme(StrEnum):
+    """The window's colours."""
+
+    SYSTEM = "system"
+    LIGHT = "light"
+    DARK = "dark"
+
+
+class UiLanguage(StrEnum):
+    """The window's language."""
+
+    SYSTEM = "system"
+    ENGLISH = "en"
+    KOREAN = "ko"
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """Every choice with its default. A new field needs a default; a changed meaning, a new version."""
+
+    version: int = SETTINGS_VERSION
+    model: str = "whisper-base"
+    """A catalogue key, or the absolute path of a checkpoint folder."""
+    language: str | None = None
+    """None = detect."""
+    task: Task = Task.TRANSCRIBE
+    word_timestamps: bool = True
+    initial_prompt: str = ""
+    hotwords: str = ""
+    vad: bool = True
+    theme: Theme = Theme.SYSTEM
+    ui_language: UiLanguage = UiLanguage.SYSTEM
+    text_zoom_percent: int = 100
+    playback_rate: float = 1.0
+    follow_playback: bool = True
+    notify_when_done: bool = True
+    keep_awake: bool = True
+    export_format: str = "txt"
+    export_folder: str = ""
+    """Empty = beside the recording."""
+    open_folder: str = ""
+    """Where the Open dialog was last."""
+    model_folders: tuple[str, ...] = ()
+    """Checkpoint folders the user pointed at."""
+    window_geometry: str = ""
+    """Qt's saved geometry and splitter state, base64."""
+    window_state: str = ""
+
+    def options(self) -> Options:
+        """Return what a file added now is to be transcribed with."""
+        return Options(
+            model=self.model,
+            language=self.language,
+            task=self.task,
+            word_timestamps=self.word_timestamps,
+            initial_prompt=self.initial_prompt or None,
+            hotwords=self.hotwords or None,
+            vad=self.vad,
+        )
+
+
+class LoadedSettings(msgspec.Struct, frozen=True):
+    """What `load` found."""
+
+    settings: Settings
+    set_aside: Path | None = None
+    """Where a file that could not be understood was moved to; the user should be told."""
+
+
+def load(path: Path) -> LoadedSettings:
+    """Read the settings at `path`: defaults where there is no file, and where it is damaged."""
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return LoadedSettings(Settings())
+    except OSError as error:
+        log.warning("settings cannot be read: %s", error)
+        return LoadedSettings(Settings())
+    try:
+        return LoadedSettings(_upgrade(content))
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        log.info("settings are damaged: %s", error)
+        return LoadedSettings(Settings(), _set_aside(path))
+
+
+def save(settings: Settings, path: Path) -> None:
+    """Write `settings` to `path`, whole or not at all. Raises FailureError (disk_full, not_readable)."""
+    content = msgspec.json.format(msgspec.json.encode(settings), indent=2)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _replace(path, content)
+    except OSError as error:
+        kind = FailureKind.NOT_READABLE if isinstance(error, PermissionError) else FailureKind.DISK_FULL
+        raise FailureError(failure(kind, path.name, str(error))) from error
+
+
+def _upgrade(content: bytes) -> Settings:
+    """Decode any version so far. Values of a later version that we do not know raise ValidationError."""
+    settings = msgspec.json.decode(content, type=Settings)
+    return msgspec.structs.replace(settings, version=SETTINGS_VERSION)
+
+
+def _set_aside(path: Path) -> Path | None:
+    for number in range(1, 1000):
+        target = path.with_name(f"{path.stem}.damaged-{number}{path.suffix}")
+        if not target.exists():
+            try:
+                path.rename(target)
+            except OSError:
+                return None
+            return target
+    return None
+
+
+def _replace(path: Path, content: bytes) -> None:
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".new")
+    temporary = Path(name)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
