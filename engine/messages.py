@@ -249,6 +249,8 @@ class MediaChunk(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     start_sample: int
     overlap_samples: int
     """How much of the start was already in the chunk before; > 0 only after a forced cut."""
+    next_overlap_samples: int = 0
+    """How much of the end is also in the chunk that follows; > 0 only before a forced cut."""
     pcm: bytes
     speech_samples: int
 
