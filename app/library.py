@@ -1,90 +1,44 @@
-"""Recordings, the queue's rows and every transcript, in one SQLite database; the only file with SQL."""
+"""Recordings, the queue's rows and every transcript, in one SQLite database.
+
+This file and `library_schema` are the only ones with SQL.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from enum import StrEnum
+import itertools
+import logging
+import os
+import sqlite3
+import time
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
 from pathlib import Path
+from typing import Any, Final
 
 import msgspec
 
-from engine.protocol.failures import Failure
-from engine.protocol.transcript import Options, Segment, Transcript, Word
+from app import search_text
+from app.library_rows import Recording, RowState, SearchHit, StoredSegment
+from app.library_schema import bring_up_to_date, connect
+from app.set_aside import set_aside
+from app.writer import Writer, storage_failure
+from engine.protocol.failures import Failure, FailureError, FailureKind, failure
+from engine.protocol.transcript import Options, Segment, Transcript
 
+__all__ = ["Library", "Recording", "RowState", "SearchHit", "StoredSegment", "connect"]
 
-class RowState(StrEnum):
-    """Where a recording is on its way; stored."""
+log = logging.getLogger(__name__)
 
-    QUEUED = "queued"
-    RUNNING = "running"
-    DONE = "done"
-    FAILED = "failed"
-    CANCELLED = "cancelled"
+_KEEP_REMOVED_S: Final = 7 * 24 * 3600.0
+"""How long a removed row can come back."""
 
-
-class Recording(msgspec.Struct, frozen=True, kw_only=True):
-    """One row of the library."""
-
-    id: int
-    path: str
-    name: str
-    state: RowState
-    position: int
-    """Order in the list and in the queue, unique among the rows."""
-    options: Options
-    model: str | None = None
-    """What the engine said it decodes with."""
-    language: str | None = None
-    language_probability: float | None = None
-    duration: float | None = None
-    """Seconds of audio, once known."""
-    stored_until: float = 0.0
-    """End of the last stored segment, seconds."""
-    added_at: float
-    """Unix time."""
-    ended_at: float | None = None
-    failure: Failure | None = None
-    file_size: int | None = None
-    """Bytes, when it was last read from the start."""
-    file_mtime_ns: int | None = None
-    deaths: int = 0
-    """How often the engine died on it since the last stored segment."""
-    starts_over: bool = False
-    """What is stored gives way as soon as the next job has something to store."""
-
-    @property
-    def progress(self) -> float:
-        """The stored part, 0 to 1; 1 only when done."""
-        if self.state is RowState.DONE:
-            return 1.0
-        if not self.duration:
-            return 0.0
-        return min(self.stored_until / self.duration, 0.99)
-
-
-class StoredSegment(msgspec.Struct, frozen=True, kw_only=True):
-    """A segment as the library keeps it; `text` is the corrected text where there is one."""
-
-    id: int
-    recording_id: int
-    index: int
-    start: float
-    end: float
-    text: str
-    words: tuple[Word, ...] = ()
-    is_edited: bool = False
-    is_suspect: bool = False
-
-
-class SearchHit(msgspec.Struct, frozen=True, kw_only=True):
-    """A segment that holds what was searched for. `snippet[a:b]` for each range is a match."""
-
-    recording_id: int
-    segment_id: int
-    name: str
-    start: float
-    snippet: str
-    matches: tuple[tuple[int, int], ...]
+_RECORDING: Final = """SELECT r.*, (SELECT s.end_s FROM segments s WHERE s.recording_id = r.id
+    ORDER BY s.number DESC LIMIT 1) AS stored_until FROM recordings r"""
+_STORE: Final = """UPDATE recordings SET path = :path, same_file = :same_file, name = :name, state = :state,
+    options = :options, model = :model, language = :language, language_probability = :language_probability,
+    duration = :duration, ended_at = :ended_at, failure = :failure, file_size = :file_size,
+    file_mtime_ns = :file_mtime_ns, deaths = :deaths, starts_over = :starts_over WHERE id = :id"""
 
 
 class Library:
@@ -92,92 +46,321 @@ class Library:
 
     Every writing method returns when its change is committed, except `add_segment`, which queues
     (a segment is written within milliseconds, and always before any later change). Reads see all
-    changes made before them. What cannot be written is kept in memory, told by `trouble`, raised
-    as FailureError (disk_full, not_readable) by the next writing method, and tried again by each.
+    changes made before them. Segments that cannot be written are kept in memory and tried again
+    with every change; `trouble` says why. The other writing methods raise FailureError then.
     """
 
-    def __init__(self, path: Path) -> None:
-        """Open or create; raises FailureError (not_readable, disk_full)."""
-        raise NotImplementedError
+    def __init__(self, path: Path, *, connect: Callable[[Path], sqlite3.Connection] = connect) -> None:
+        """Open or create; a damaged database is set aside. Raises FailureError (not_readable, disk_full)."""
+        self._path = path
+        self._connect_to = connect
+        self._set_aside: Path | None = None
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._open()
+        except OSError as error:
+            raise FailureError(failure(FailureKind.NOT_READABLE, path.name, str(error))) from error
+        except sqlite3.Error as error:
+            raise FailureError(storage_failure(error, path.name)) from error
+        self._next_numbers: dict[int, int] = {}
+        self._writer = Writer(self._connect, path.name)
 
     @property
     def set_aside(self) -> Path | None:
         """Where a damaged (or newer) database was moved when this one was opened; tell the user."""
-        raise NotImplementedError
+        return self._set_aside
 
     @property
     def trouble(self) -> Failure | None:
         """Why segments wait to be written; None when all are."""
-        raise NotImplementedError
+        return self._writer.trouble
 
     def add(self, path: str, options: Options) -> Recording:
         """Append a queued row."""
-        raise NotImplementedError
+        values = {
+            "path": path,
+            "same_file": _same_file(path),
+            "name": unicodedata.normalize("NFC", Path(path).name),
+            "state": RowState.QUEUED.value,
+            "options": _to_json(options),
+            "added_at": time.time(),
+        }
+
+        def insert(connection: sqlite3.Connection) -> Recording:
+            cursor = connection.execute(
+                """INSERT INTO recordings (path, same_file, name, state, options, added_at, position)
+                VALUES (:path, :same_file, :name, :state, :options, :added_at,
+                    (SELECT COALESCE(MAX(position), 0) + 1 FROM recordings))""",
+                values,
+            )
+            return _one(connection, cursor.lastrowid)
+
+        return self._writer.call(insert)
 
     def recordings(self) -> list[Recording]:
         """All rows that are not removed, by position."""
-        raise NotImplementedError
+        return [
+            _recording(row) for row in self._read(f"{_RECORDING} WHERE removed_at IS NULL ORDER BY position")
+        ]
 
     def recording(self, recording_id: int) -> Recording | None:
         """The row, also when removed; None once it is purged."""
-        raise NotImplementedError
+        rows = self._read(f"{_RECORDING} WHERE r.id = ?", recording_id)
+        return _recording(rows[0]) if rows else None
 
     def find_same(self, path: str) -> Recording | None:
         """The newest row (not removed) of the same file."""
-        raise NotImplementedError
+        found = self._read(
+            f"{_RECORDING} WHERE same_file = ? AND removed_at IS NULL ORDER BY r.id DESC LIMIT 1",
+            _same_file(path),
+        )
+        return _recording(found[0]) if found else None
 
     def update(self, recording: Recording) -> None:
         """Store every field of a row except `position` and `stored_until`."""
-        raise NotImplementedError
+        values = msgspec.structs.asdict(recording)
+        values |= {
+            "same_file": _same_file(recording.path),
+            "state": recording.state.value,
+            "options": _to_json(recording.options),
+            "failure": _to_json(recording.failure) if recording.failure else None,
+        }
+        self._writer.call(lambda connection: connection.execute(_STORE, values).rowcount)
 
     def set_state(self, recording_id: int, state: RowState, failure: Failure | None = None) -> Recording:
-        """Store a row's new state and return the row."""
-        raise NotImplementedError
+        """Store a row's new state and return the row. Raises KeyError."""
+        recording = self.recording(recording_id)
+        if recording is None:
+            raise KeyError(recording_id)
+        changed = msgspec.structs.replace(recording, state=state, failure=failure)
+        self.update(changed)
+        return changed
 
     def reorder(self, recording_ids: Sequence[int]) -> None:
         """Give these rows the places they hold together, in this order."""
-        raise NotImplementedError
+
+        def move(connection: sqlite3.Connection) -> None:
+            places = sorted(_one(connection, i).position for i in recording_ids)
+            pairs = zip(places, recording_ids, strict=True)
+            connection.executemany("UPDATE recordings SET position = ? WHERE id = ?", pairs)
+
+        self._writer.call(move)
 
     def remove(self, recording_ids: Iterable[int]) -> None:
-        """Hide rows; their files are never touched."""
-        raise NotImplementedError
+        """Hide rows; their files are never touched. Purged for good a week later."""
+        self._set_removed(recording_ids, time.time())
 
     def restore(self, recording_ids: Iterable[int]) -> None:
         """Undo `remove`."""
-        raise NotImplementedError
+        self._set_removed(recording_ids, None)
 
     def add_segment(self, recording_id: int, segment: Segment) -> StoredSegment:
         """Append a segment to a row; returns at once."""
-        raise NotImplementedError
+        if recording_id not in self._next_numbers:
+            query = "SELECT COALESCE(MAX(number) + 1, 0) FROM segments WHERE recording_id = ?"
+            self._next_numbers[recording_id] = self._read(query, recording_id)[0][0]
+        number = self._next_numbers[recording_id]
+        self._next_numbers[recording_id] += 1
+        values = (next(self._segment_ids), recording_id, number, segment.start, segment.end, segment.text)
+        stored = (*values, search_text.fold(segment.text), _to_json(segment))
+        self._writer.post(
+            lambda connection: connection.execute(
+                """INSERT INTO segments (id, recording_id, number, start_s, end_s, text, folded, recognised)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?)""",
+                stored,
+            )
+        )
+        return StoredSegment(
+            id=values[0],
+            recording_id=recording_id,
+            index=number,
+            start=segment.start,
+            end=segment.end,
+            text=segment.text,
+            words=segment.words,
+            is_suspect=segment.is_suspect,
+        )
 
     def clear_segments(self, recording_id: int) -> None:
         """Forget a row's transcript: it is made anew."""
-        raise NotImplementedError
+        self._writer.call(
+            lambda connection: connection.execute(
+                "DELETE FROM segments WHERE recording_id = ?", (recording_id,)
+            )
+        )
+        self._next_numbers.pop(recording_id, None)
 
     def segments(self, recording_id: int) -> list[StoredSegment]:
         """A row's segments in time order."""
-        raise NotImplementedError
+        rows = self._read("SELECT * FROM segments WHERE recording_id = ? ORDER BY number", recording_id)
+        return [_stored_segment(row) for row in rows]
 
     def edit_segment(self, segment_id: int, text: str) -> StoredSegment:
-        """Correct a segment's text; the recognised text is kept."""
-        raise NotImplementedError
+        """Correct a segment's text; the recognised text is kept. Raises KeyError for an unknown id."""
+
+        def edit(connection: sqlite3.Connection) -> StoredSegment:
+            is_edited = text != _recognised(_segment_row(connection, segment_id)).text
+            connection.execute(
+                "UPDATE segments SET text = ?, folded = ?, is_edited = ? WHERE id = ?",
+                (text, search_text.fold(text), int(is_edited), segment_id),
+            )
+            return _stored_segment(_segment_row(connection, segment_id))
+
+        return self._writer.call(edit)
 
     def recognised_text(self, segment_id: int) -> str:
-        """What the model wrote, before any correction."""
-        raise NotImplementedError
+        """What the model wrote, before any correction. Raises KeyError for an unknown id."""
+        self._writer.settle()
+        with closing(self._connect()) as connection:
+            return _recognised(_segment_row(connection, segment_id)).text
 
     def transcript(self, recording_id: int) -> Transcript:
-        """A row's transcript with its corrections, ready to be exported."""
-        raise NotImplementedError
+        """A row's transcript with its corrections, ready to be exported. Raises KeyError."""
+        recording = self.recording(recording_id)
+        if recording is None:
+            raise KeyError(recording_id)
+        rows = self._read("SELECT * FROM segments WHERE recording_id = ? ORDER BY number", recording_id)
+        segments = tuple(msgspec.structs.replace(_recognised(row), text=row["text"]) for row in rows)
+        return Transcript(
+            segments=segments,
+            language=recording.language,
+            language_probability=recording.language_probability,
+            duration=recording.duration,
+            model=recording.model or recording.options.model,
+            task=recording.options.task,
+            source=recording.name,
+        )
 
     def search(self, query: str, limit: int = 200) -> list[SearchHit]:
         """Segments that hold every word of `query`, anywhere in a word, newest recording first."""
-        raise NotImplementedError
+        wanted = search_text.terms(query)
+        if not wanted:
+            return []
+        conditions, values = _search_conditions(wanted)
+        rows = self._read(
+            f"""SELECT s.id, s.recording_id, s.start_s, s.text, r.name FROM segments s
+            JOIN recordings r ON r.id = s.recording_id WHERE r.removed_at IS NULL AND {conditions}
+            ORDER BY r.id DESC, s.number LIMIT ?""",
+            *values,
+            limit,
+        )
+        return [_hit(row, wanted) for row in rows]
 
     def flush(self) -> None:
         """Return when everything is committed; raises FailureError where it cannot be."""
-        raise NotImplementedError
+        self._writer.settle()
+        if (trouble := self._writer.trouble) is not None:
+            raise FailureError(trouble)
 
     def close(self) -> None:
         """Commit what waits and end the writer; idempotent."""
-        raise NotImplementedError
+        self._writer.close()
+
+    def _connect(self) -> sqlite3.Connection:
+        return self._connect_to(self._path)
+
+    def _open(self) -> None:
+        try:
+            self._prepare()
+        except sqlite3.OperationalError:
+            raise
+        except sqlite3.DatabaseError as error:
+            log.info("the library is damaged and set aside: %s", error)
+            self._set_aside = set_aside(self._path, beside=("-wal", "-shm"))
+            self._prepare()
+
+    def _prepare(self) -> None:
+        """Bring the schema up to date. Raises sqlite3.DatabaseError for a damaged or newer database."""
+        with closing(self._connect()) as connection:
+            bring_up_to_date(connection, self._path.stat().st_size)
+            long_ago = time.time() - _KEEP_REMOVED_S
+            connection.execute("DELETE FROM recordings WHERE removed_at < ?", (long_ago,))
+            last = connection.execute("SELECT COALESCE(MAX(id), 0) FROM segments").fetchone()[0]
+        self._segment_ids = itertools.count(last + 1)
+
+    def _read(self, query: str, *values: object) -> list[sqlite3.Row]:
+        self._writer.settle()
+        try:
+            with closing(self._connect()) as connection:
+                return connection.execute(query, values).fetchall()
+        except sqlite3.Error as error:
+            raise FailureError(storage_failure(error, self._path.name)) from error
+
+    def _set_removed(self, recording_ids: Iterable[int], removed_at: float | None) -> None:
+        pairs = [(removed_at, recording_id) for recording_id in recording_ids]
+        statement = "UPDATE recordings SET removed_at = ? WHERE id = ?"
+        self._writer.call(lambda connection: connection.executemany(statement, pairs))
+
+
+def _same_file(path: str) -> str:
+    return os.path.normcase(os.path.realpath(path))
+
+
+def _one(connection: sqlite3.Connection, recording_id: int | None) -> Recording:
+    row = connection.execute(f"{_RECORDING} WHERE r.id = ?", (recording_id,)).fetchone()
+    if row is None:
+        raise KeyError(recording_id)
+    return _recording(row)
+
+
+def _segment_row(connection: sqlite3.Connection, segment_id: int) -> sqlite3.Row:
+    row: sqlite3.Row | None = connection.execute(
+        "SELECT * FROM segments WHERE id = ?", (segment_id,)
+    ).fetchone()
+    if row is None:
+        raise KeyError(segment_id)
+    return row
+
+
+def _search_conditions(wanted: list[str]) -> tuple[str, list[object]]:
+    """The index finds terms of three characters or more; shorter ones are looked for in each segment."""
+    conditions = ["instr(s.folded, ?) > 0" for term in wanted if len(term) < search_text.MIN_INDEXED]
+    values: list[object] = [term for term in wanted if len(term) < search_text.MIN_INDEXED]
+    indexed = ['"' + term.replace('"', '""') + '"' for term in wanted if len(term) >= search_text.MIN_INDEXED]
+    if indexed:
+        conditions.append("s.id IN (SELECT rowid FROM found WHERE found MATCH ?)")
+        values.append(" ".join(indexed))
+    return " AND ".join(conditions), values
+
+
+def _hit(row: sqlite3.Row, wanted: list[str]) -> SearchHit:
+    snippet, matches = search_text.excerpt(row["text"], wanted)
+    return SearchHit(
+        recording_id=row["recording_id"],
+        segment_id=row["id"],
+        name=row["name"],
+        start=row["start_s"],
+        snippet=snippet,
+        matches=matches,
+    )
+
+
+def _recording(row: sqlite3.Row) -> Recording:
+    fields: dict[str, Any] = dict(row)
+    fields["options"] = msgspec.json.decode(row["options"], type=Options)
+    fields["failure"] = msgspec.json.decode(row["failure"], type=Failure) if row["failure"] else None
+    fields["stored_until"] = row["stored_until"] or 0.0
+    return msgspec.convert(fields, Recording, strict=False)
+
+
+def _recognised(row: sqlite3.Row) -> Segment:
+    return msgspec.json.decode(row["recognised"], type=Segment)
+
+
+def _stored_segment(row: sqlite3.Row) -> StoredSegment:
+    recognised = _recognised(row)
+    return StoredSegment(
+        id=row["id"],
+        recording_id=row["recording_id"],
+        index=row["number"],
+        start=row["start_s"],
+        end=row["end_s"],
+        text=row["text"],
+        words=recognised.words,
+        is_edited=bool(row["is_edited"]),
+        is_suspect=recognised.is_suspect,
+    )
+
+
+def _to_json(value: msgspec.Struct) -> str:
+    return msgspec.json.encode(value).decode()

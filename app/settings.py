@@ -11,6 +11,7 @@ from typing import Final
 
 import msgspec
 
+from app.set_aside import set_aside
 from engine.protocol.failures import FailureError, FailureKind, failure
 from engine.protocol.transcript import Options, Task
 
@@ -100,7 +101,7 @@ def load(path: Path) -> LoadedSettings:
         return LoadedSettings(_upgrade(content))
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         log.info("settings are damaged: %s", error)
-        return LoadedSettings(Settings(), _set_aside(path))
+        return LoadedSettings(Settings(), set_aside(path))
 
 
 def save(settings: Settings, path: Path) -> None:
@@ -118,18 +119,6 @@ def _upgrade(content: bytes) -> Settings:
     """Decode any version so far. Values of a later version that we do not know raise ValidationError."""
     settings = msgspec.json.decode(content, type=Settings)
     return msgspec.structs.replace(settings, version=SETTINGS_VERSION)
-
-
-def _set_aside(path: Path) -> Path | None:
-    for number in range(1, 1000):
-        target = path.with_name(f"{path.stem}.damaged-{number}{path.suffix}")
-        if not target.exists():
-            try:
-                path.rename(target)
-            except OSError:
-                return None
-            return target
-    return None
 
 
 def _replace(path: Path, content: bytes) -> None:
