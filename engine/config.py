@@ -27,7 +27,7 @@ def log_folder() -> Path:
 
 
 def runtime_folder() -> Path:
-    """Sockets and the lock file, mode 0700, short enough for a socket path. `JAMAK_RUNTIME_DIR` overrides it."""
+    """Sockets and the lock files, mode 0700. `JAMAK_RUNTIME_DIR` overrides it."""
     return Path(os.environ.get("JAMAK_RUNTIME_DIR") or platformdirs.user_runtime_path(APP_NAME))
 
 
@@ -51,6 +51,49 @@ class EngineConfig(msgspec.Struct, frozen=True, kw_only=True):
     hang_s: float = 60.0
     loading_hang_s: float = 300.0
     log_level: str = "INFO"
+    loops: dict[str, str] = {}
+    """Other loops for a role, as "module:function": fakes in tests."""
+
+
+class ManagerSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """What the engine's front is started with."""
+
+    config: EngineConfig
+    address: str
+    """Bind the inbox here; others connect to `Inbox.address`."""
+    owner: str
+    """The client that started the engine. The end of our stdin arrives as its `Goodbye`."""
+    worker: str = "manager"
+
+
+class SchedulerSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """What a scheduler is started with: one loaded model."""
+
+    config: EngineConfig
+    worker: str = ""
+    """Unique for ever: `scheduler-3`. Filled in by `Workers.start`."""
+    address: str = ""
+    """Bind the inbox here. Filled in by `Workers.start`."""
+    manager_address: str = ""
+    """Filled in by `Workers.start`."""
+    detokenizer_address: str
+    model_key: str
+    """Names the model in messages (`BatchTokenIDOutput.model`, `LoadText.model`)."""
+    family: str
+    folder: str
+
+
+class DetokenizerSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """What the detokenizer is started with."""
+
+    config: EngineConfig
+    worker: str = ""
+    """Filled in by `Workers.start`, as are the addresses."""
+    address: str = ""
+    manager_address: str = ""
+
+
+Settings = ManagerSettings | SchedulerSettings | DetokenizerSettings
 
 
 def default_config() -> EngineConfig:
