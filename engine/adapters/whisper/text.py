@@ -1,0 +1,128 @@
+"""Whisper's ids as text, segments and words, for the detokenizer. Never imports torch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from engine.adapters.whisper.vocabulary import TIMESTAMP_STEP_S, Vocabulary
+from engine.adapters.whisper.words import TimedPiece, group_words, is_cut
+from engine.messages import SAMPLE_RATE_HZ, Finished
+from engine.protocol.transcript import Segment, TimeSource, Word
+
+
+class WhisperText:
+    """Implements `AsrText` over a vocabulary."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._vocabulary = vocabulary
+        self.special_ids = vocabulary.special_ids
+        self.stop_ids = frozenset({vocabulary.special.end})
+
+    def decode(self, batch: Sequence[Sequence[int]], *, skip_special: bool) -> list[str]:
+        """Return the text of each id list; an incomplete UTF-8 sequence reads as U+FFFD."""
+        return [self._decode(ids, skip_special=skip_special) for ids in batch]
+
+    def pieces(self, ids: Sequence[int]) -> tuple[bytes, ...]:
+        """Return the bytes of each id; special ids, and ids that do not exist, are empty."""
+        table = self._vocabulary.pieces
+        return tuple(table[id_] if 0 <= id_ < len(table) else b"" for id_ in ids)
+
+    def segments(
+        self, ids: Sequence[int], logprobs: Sequence[float], finished: Finished
+    ) -> tuple[Segment, ...]:
+        """Group all ids of an accepted attempt into segments, times in seconds within the chunk.
+
+        The segments' texts joined are exactly the decoded text without special tokens.
+        """
+        duration_s = finished.num_samples / SAMPLE_RATE_HZ
+        spans = _fit(list(self._spans(ids, finished)), duration_s)
+        return tuple(self._segment(span, ids, logprobs, finished) for span in spans)
+
+    def _decode(self, ids: Sequence[int], *, skip_special: bool) -> str:
+        pieces = self.pieces(ids)
+        if not skip_special:
+            special, name = self.special_ids, self._vocabulary.name
+            pieces = tuple(
+                name(id_).encode() if id_ in special else piece
+                for id_, piece in zip(ids, pieces, strict=True)
+            )
+        return b"".join(pieces).decode(errors="replace")
+
+    def _spans(self, ids: Sequence[int], finished: Finished) -> Iterator[_Span]:
+        """Cut at timestamps that follow text; a missing end is where the last word or the audio ends.
+
+        A timestamp inside a character cuts nothing, so each part can be decoded by itself.
+        """
+        vocabulary = self._vocabulary
+        first, start_s, text = 0, 0.0, b""
+        for index, (id_, piece) in enumerate(zip(ids, self.pieces(ids), strict=True)):
+            text += piece
+            if not vocabulary.is_timestamp(id_) or is_cut(text):
+                continue
+            time_s = vocabulary.timestamp_s(id_)
+            if text:
+                yield _Span(first, index + 1, start_s, time_s)
+                first, text = index + 1, b""
+            start_s = time_s
+        if text:
+            times = finished.token_times
+            end_s = times[len(ids) - 1][1] if times else finished.num_samples / SAMPLE_RATE_HZ
+            yield _Span(first, len(ids), start_s, max(end_s, start_s))
+
+    def _segment(
+        self, span: _Span, ids: Sequence[int], logprobs: Sequence[float], finished: Finished
+    ) -> Segment:
+        words = self._words(span, ids, logprobs, finished)
+        return Segment(
+            start=words[0].start if words else span.start_s,
+            end=words[-1].end if words else span.end_s,
+            text=self._decode(ids[span.first : span.last], skip_special=True),
+            words=words,
+            tokens=tuple(id_ for id_ in ids[span.first : span.last] if id_ not in self.special_ids),
+            time_source=TimeSource.ALIGNED if words else TimeSource.MODEL,
+            temperature=finished.temperature,
+            avg_logprob=finished.avg_logprob,
+            compression_ratio=finished.compression_ratio,
+            no_speech_prob=finished.no_speech_prob,
+            is_suspect=finished.is_suspect,
+        )
+
+    def _words(
+        self, span: _Span, ids: Sequence[int], logprobs: Sequence[float], finished: Finished
+    ) -> tuple[Word, ...]:
+        if not finished.token_times:
+            return ()
+        places = [i for i in range(span.first, span.last) if ids[i] not in self.special_ids]
+        pieces = self.pieces([ids[place] for place in places])
+        timed = [
+            TimedPiece(piece, *finished.token_times[place], logprobs[place])
+            for place, piece in zip(places, pieces, strict=True)
+        ]
+        return group_words(timed, span.start_s, span.end_s)
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """Ids [first, last) and the seconds they were spoken in."""
+
+    first: int
+    last: int
+    start_s: float
+    end_s: float
+
+
+def _fit(spans: list[_Span], duration_s: float) -> list[_Span]:
+    """Put spans in order inside the audio, none of zero length; what has no place joins its neighbour."""
+    fitted: list[_Span] = []
+    for span in spans:
+        before_s = fitted[-1].end_s if fitted else 0.0
+        start_s = max(before_s, min(span.start_s, duration_s))
+        end_s = min(max(span.end_s, start_s + TIMESTAMP_STEP_S), duration_s)
+        if end_s - start_s < TIMESTAMP_STEP_S / 2 and fitted:
+            fitted[-1] = replace(fitted[-1], last=span.last)
+        elif end_s - start_s < TIMESTAMP_STEP_S / 2:
+            fitted.append(replace(span, start_s=0.0, end_s=max(duration_s, TIMESTAMP_STEP_S)))
+        else:
+            fitted.append(replace(span, start_s=start_s, end_s=end_s))
+    return fitted
