@@ -18,6 +18,7 @@ class FailureKind(StrEnum):
     EMPTY_AUDIO = "empty_audio"
     REFUSED_MEDIA = "refused_media"
     DAMAGED_MEDIA = "damaged_media"
+    UNFINISHED_MEDIA = "unfinished_media"
     MODEL_MISSING = "model_missing"
     MODEL_UNKNOWN = "model_unknown"
     MODEL_BROKEN = "model_broken"
@@ -88,6 +89,10 @@ SENTENCES: Final[dict[FailureKind, tuple[str, str]]] = {
     _K.DAMAGED_MEDIA: (
         "Parts of “{subject}” are damaged and were skipped.",
         "The text is complete except for the damaged places.",
+    ),
+    _K.UNFINISHED_MEDIA: (
+        "“{subject}” was never finished: the index at its end (“moov atom”) is missing.",
+        "Open it once in the program that recorded it, which may repair it, or get the whole file.",
     ),
     _K.MODEL_MISSING: (
         "The model “{subject}” is not on this computer.",
