@@ -32,6 +32,14 @@ class InFlight:
     def __len__(self) -> int:
         return len(self._entries)
 
+    def __contains__(self, key: tuple[JobId, int]) -> bool:
+        return key in self._entries
+
+    @property
+    def sent(self) -> list[tuple[JobId, int]]:
+        """What may be in the model's process now."""
+        return [key for key, entry in self._entries.items() if entry.is_sent]
+
     def num_bytes(self, job: JobId) -> int:
         """Return how much audio of `job` is on its way."""
         return sum(len(entry.chunk.pcm) for (owner, _), entry in self._entries.items() if owner == job)
@@ -44,10 +52,10 @@ class InFlight:
         """Forget a chunk that was answered; False if it was not waiting for an answer."""
         return self._entries.pop((job, index), None) is not None
 
-    def drop(self, job: JobId) -> bool:
-        """Forget the chunks of a job; True if any of them may be in the model's process."""
-        entries = [self._entries.pop(key) for key in list(self._entries) if key[0] == job]
-        return any(entry.is_sent for entry in entries)
+    def drop(self, job: JobId) -> None:
+        """Forget the chunks of a job."""
+        for key in [key for key in self._entries if key[0] == job]:
+            del self._entries[key]
 
     def take_sendable(self) -> list[Chunk]:
         """Return what is to be sent now, and remember it as sent."""

@@ -49,13 +49,13 @@ def test_bytes_are_counted_by_job() -> None:
     assert flight.num_bytes("b") == 400
 
 
-def test_dropping_a_job_says_whether_the_process_may_hold_some() -> None:
+def test_a_dropped_job_is_neither_sent_nor_awaited() -> None:
     flight = filled(0)
-    assert not flight.drop("a")
-    flight.add(chunk("a", 1))
-    flight.take_sendable()
-    assert flight.drop("a")
-    assert not flight.drop("a")
+    flight.add(chunk("b", 0))
+    flight.drop("a")
+    assert ("a", 0) not in flight
+    assert names(flight.take_sendable()) == [("b", 0)]
+    assert flight.sent == [("b", 0)]
 
 
 def test_suspects_of_a_death_go_out_one_at_a_time_before_anything_else() -> None:

@@ -1,0 +1,325 @@
+"""The loaded models and the detokenizer: started when wanted, restarted when dead, unloaded when idle."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from engine.config import DetokenizerSettings, EngineConfig, SchedulerSettings
+from engine.ipc import Outbox
+from engine.manager.inflight import InFlight
+from engine.messages import (
+    Abort,
+    Chunk,
+    ConnectDetokenizer,
+    Finish,
+    FreezeGC,
+    LoadText,
+    WorkerDied,
+    WorkerFailed,
+    WorkerReady,
+)
+from engine.protocol.events import ModelState, WorkerPhase
+from engine.protocol.failures import Failure, FailureKind, failure
+from engine.protocol.requests import JobId
+from engine.workers import Worker, Workers
+
+log = logging.getLogger(__name__)
+
+MAX_FAILED_STARTS = 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelSource:
+    """A checkpoint that jobs ask for; its folder is its key."""
+
+    name: str
+    """As the user chose it."""
+    family: str
+    folder: str
+
+
+@dataclass
+class _Model:
+    source: ModelSource
+    in_flight: InFlight = field(default_factory=InFlight)
+    jobs: set[JobId] = field(default_factory=set)
+    markers: dict[tuple[JobId, type], Finish | Abort] = field(default_factory=dict)
+    """Sent and not come back yet."""
+    worker: Worker | None = None
+    outbox: Outbox | None = None
+    detokenizer_address: str = ""
+    is_ready: bool = False
+    num_failed_starts: int = 0
+    idle_since_s: float = 0.0
+
+
+@dataclass(frozen=True)
+class Casualties:
+    """What a death or a failed start means for jobs."""
+
+    failed: tuple[tuple[JobId, Failure], ...] = ()
+    """Jobs that cannot go on, with the reason; its subject is the model's."""
+    poisoned: tuple[JobId, ...] = ()
+    restarted: tuple[tuple[JobId, int], ...] = ()
+    """Chunks that are decoded anew from their first token."""
+    aborted: tuple[JobId, ...] = ()
+    """Jobs whose `Abort` died with the process: nothing of them is left on the way."""
+
+
+class Fleet:
+    """At most `max_loaded_models` schedulers and one detokenizer, for the manager's loop.
+
+    Nothing in here waits: a model that is wanted while there is no room is started when another
+    has become idle.
+    """
+
+    def __init__(self, config: EngineConfig, workers: Workers, tell: Callable[[ModelState], None]) -> None:
+        self._config = config
+        self._workers = workers
+        self._tell = tell
+        self._models: dict[str, _Model] = {}
+        self._detokenizer: Worker | None = None
+        self._text_outbox: Outbox | None = None
+        self._is_frozen = False
+
+    def join(self, job: JobId, source: ModelSource) -> None:
+        """Have a job decoded by a model, which is loaded at the next turn with room for it."""
+        model = self._models.setdefault(source.folder, _Model(source))
+        model.jobs.add(job)
+
+    def leave(self, job: JobId, key: str, now_s: float) -> None:
+        """Forget a job that has ended."""
+        model = self._models[key]
+        model.jobs.discard(job)
+        model.in_flight.drop(job)
+        model.idle_since_s = now_s
+
+    def add(self, key: str, chunk: Chunk) -> None:
+        """Take a chunk to be answered; sent at the next turn."""
+        self._models[key].in_flight.add(chunk)
+
+    def answered(self, key: str, job: JobId, index: int) -> bool:
+        """Note an answer; False where none was waited for."""
+        return self._models[key].in_flight.answered(job, index)
+
+    def awaits(self, key: str, job: JobId, index: int) -> bool:
+        """Say whether a chunk is not answered yet."""
+        return (job, index) in self._models[key].in_flight
+
+    def num_bytes(self, key: str, job: JobId) -> int:
+        """Return how much audio of a job is on its way."""
+        return self._models[key].in_flight.num_bytes(job)
+
+    def finish(self, key: str, marker: Finish) -> None:
+        """Send the marker behind a job's last chunk."""
+        self._mark(self._models[key], marker)
+
+    def abort(self, key: str, job: JobId) -> bool:
+        """Drop what waits and runs of a job; False where nothing can be on its way."""
+        model = self._models[key]
+        model.in_flight.drop(job)
+        model.markers.pop((job, Finish), None)
+        if not model.is_ready:
+            return False
+        self._mark(model, Abort(job=job))
+        return True
+
+    def came_back(self, marker: Finish | Abort) -> bool:
+        """Note that a marker has made its round; False where it was not waited for."""
+        found = [model.markers.pop((marker.job, type(marker)), None) for model in self._models.values()]
+        return any(item is not None for item in found)
+
+    def turn(self, now_s: float) -> Casualties:
+        """Start what is wanted, send what may go, unload what is idle."""
+        failed: list[tuple[JobId, Failure]] = []
+        for model in self._models.values():
+            if model.jobs and model.worker is None and self._make_room():
+                try:
+                    self._start(model)
+                except OSError as error:
+                    broken = failure(FailureKind.WORKER_DIED, model.source.name, str(error))
+                    failed += [(job, broken) for job in model.jobs]
+            if model.is_ready and model.outbox is not None:
+                for chunk in model.in_flight.take_sendable():
+                    model.outbox.put(chunk)
+            is_idle = not model.jobs and now_s - model.idle_since_s > self._config.idle_unload_s
+            if model.worker is not None and is_idle:
+                self._unload(model)
+        return Casualties(failed=tuple(failed))
+
+    def ready(self, message: WorkerReady) -> None:
+        """A process is up: a scheduler gets its chunks, a detokenizer its schedulers."""
+        if self._detokenizer is not None and message.worker == self._detokenizer.name:
+            self._connect_schedulers(self._detokenizer)
+            return
+        model = self._model_of(message.worker)
+        if model is None or model.outbox is None:
+            return
+        model.is_ready = True
+        model.num_failed_starts = 0
+        for marker in model.markers.values():
+            model.outbox.put(marker)
+        model.outbox.put(FreezeGC())
+        if not self._is_frozen and self._text_outbox is not None:
+            self._text_outbox.put(FreezeGC())
+            self._is_frozen = True
+        self._tell(ModelState(model=model.source.name, phase=WorkerPhase.READY, device=message.device))
+
+    def failed(self, message: WorkerFailed) -> Casualties:
+        """A process cannot start, and has said why."""
+        model = self._model_of(message.worker)
+        if model is None:
+            return Casualties()
+        self._forget_worker(model)
+        self._tell(ModelState(model=model.source.name, phase=WorkerPhase.FAILED))
+        return Casualties(failed=tuple((job, message.failure) for job in model.jobs))
+
+    def died(self, message: WorkerDied) -> Casualties:
+        """A process has ended unasked: what it held is sent again, to its successor."""
+        log.warning("%s ended with code %d", message.worker, message.exit_code)
+        log.debug("its last words: %s", message.detail)
+        if self._detokenizer is not None and message.worker == self._detokenizer.name:
+            return self._restart_detokenizer()
+        model = self._model_of(message.worker)
+        if model is None:
+            return Casualties()
+        was_ready = model.is_ready
+        self._forget_worker(model)
+        if not was_ready:
+            return self._start_failed(model, message)
+        restarted = model.in_flight.sent
+        poison = model.in_flight.process_died()
+        aborted = [marker.job for marker in model.markers.values() if isinstance(marker, Abort)]
+        for job in aborted:
+            model.markers.pop((job, Abort))
+        return Casualties(
+            poisoned=tuple(chunk.key.job for chunk in poison),
+            restarted=tuple(restarted),
+            aborted=tuple(aborted),
+        )
+
+    def hangs(self, worker: str) -> None:
+        """End a process whose loop stands still; its death is then told."""
+        found = self._model_of(worker)
+        hung = found.worker if found is not None else self._detokenizer
+        if hung is not None and hung.name == worker:
+            self._workers.kill(hung)
+
+    def facts(self) -> Iterable[tuple[str, str]]:
+        """Yield what is loaded, for a report."""
+        for model in self._models.values():
+            if model.worker is not None:
+                yield f"loaded: {model.source.name}", f"{model.source.folder} ({len(model.jobs)} jobs)"
+
+    def close(self) -> None:
+        """End every process and wait for it."""
+        self._workers.close()
+        for model in self._models.values():
+            if model.outbox is not None:
+                model.outbox.close()
+        if self._text_outbox is not None:
+            self._text_outbox.close()
+
+    def _mark(self, model: _Model, marker: Finish | Abort) -> None:
+        model.markers[marker.job, type(marker)] = marker
+        if model.is_ready and model.outbox is not None:
+            model.outbox.put(marker)
+
+    def _make_room(self) -> bool:
+        loaded = [model for model in self._models.values() if model.worker is not None]
+        if len(loaded) < self._config.max_loaded_models:
+            return True
+        idle = [model for model in loaded if not model.jobs]
+        if not idle:
+            return False
+        self._unload(min(idle, key=lambda model: model.idle_since_s))
+        return True
+
+    def _start(self, model: _Model) -> None:
+        detokenizer = self._detokenizer or self._start_detokenizer()
+        source = model.source
+        self._load_text(source)
+        model.worker = self._workers.start(
+            "scheduler",
+            SchedulerSettings(
+                config=self._config,
+                detokenizer_address=detokenizer.address,
+                model_key=source.folder,
+                family=source.family,
+                folder=source.folder,
+            ),
+        )
+        model.outbox = Outbox(model.worker.address)
+        model.detokenizer_address = detokenizer.address
+        self._tell(ModelState(model=source.name, phase=WorkerPhase.LOADING))
+
+    def _start_detokenizer(self) -> Worker:
+        if self._text_outbox is not None:
+            self._text_outbox.close(0.0)
+        self._detokenizer = self._workers.start("detokenizer", DetokenizerSettings(config=self._config))
+        self._text_outbox = Outbox(self._detokenizer.address)
+        self._is_frozen = False
+        return self._detokenizer
+
+    def _restart_detokenizer(self) -> Casualties:
+        """Answers on their way are lost, so everything is asked for again as soon as it is up."""
+        self._detokenizer = None
+        models = [model for model in self._models.values() if model.worker is not None]
+        try:
+            self._start_detokenizer()
+        except OSError as error:
+            lost = [(job, model) for model in models for job in model.jobs]
+            return Casualties(
+                failed=tuple(
+                    (job, failure(FailureKind.WORKER_DIED, model.source.name, str(error)))
+                    for job, model in lost
+                )
+            )
+        restarted = [key for model in models for key in model.in_flight.sent]
+        for model in models:
+            self._load_text(model.source)
+        return Casualties(restarted=tuple(restarted))
+
+    def _connect_schedulers(self, detokenizer: Worker) -> None:
+        for model in self._models.values():
+            if model.outbox is None or model.detokenizer_address == detokenizer.address:
+                continue
+            model.detokenizer_address = detokenizer.address
+            model.outbox.put(ConnectDetokenizer(address=detokenizer.address))
+            model.in_flight.send_again()
+            for marker in model.markers.values():
+                model.outbox.put(marker)
+
+    def _load_text(self, source: ModelSource) -> None:
+        if self._text_outbox is not None:
+            message = LoadText(model=source.folder, family=source.family, folder=source.folder)
+            self._text_outbox.put(message)
+
+    def _start_failed(self, model: _Model, message: WorkerDied) -> Casualties:
+        model.num_failed_starts += 1
+        if model.num_failed_starts < MAX_FAILED_STARTS:
+            return Casualties()
+        model.num_failed_starts = 0
+        self._tell(ModelState(model=model.source.name, phase=WorkerPhase.FAILED))
+        broken = failure(FailureKind.MODEL_BROKEN, model.source.name, message.detail)
+        return Casualties(failed=tuple((job, broken) for job in model.jobs))
+
+    def _unload(self, model: _Model) -> None:
+        if model.worker is not None:
+            self._workers.end(model.worker)
+        model.markers.clear()
+        self._forget_worker(model)
+        self._tell(ModelState(model=model.source.name, phase=WorkerPhase.UNLOADED))
+
+    def _forget_worker(self, model: _Model) -> None:
+        if model.outbox is not None:
+            model.outbox.close(0.0)
+        model.worker, model.outbox, model.is_ready = None, None, False
+
+    def _model_of(self, worker: str) -> _Model | None:
+        for model in self._models.values():
+            if model.worker is not None and model.worker.name == worker:
+                return model
+        return None

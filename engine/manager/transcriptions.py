@@ -1,0 +1,239 @@
+"""The files being transcribed: from the request to the ending, whatever dies on the way."""
+
+from __future__ import annotations
+
+import logging
+import time
+from pathlib import Path
+from typing import assert_never
+
+import msgspec
+
+from engine.adapters import family, read_architectures, resolve_family
+from engine.adapters.base import ModelTraits
+from engine.manager.file_job import FileJob
+from engine.manager.fleet import Casualties, Fleet, ModelSource
+from engine.manager.models import ModelStore
+from engine.manager.reader import MediaReader, Reading
+from engine.manager.stories import Stories
+from engine.messages import (
+    SAMPLE_RATE_HZ,
+    Abort,
+    Ended,
+    EndedReason,
+    Finish,
+    MediaChunk,
+    MediaEnd,
+    MediaFailed,
+    MediaOpened,
+    MediaTrouble,
+    NothingUntil,
+    StrOutput,
+)
+from engine.protocol.events import JobCancelled, Warned
+from engine.protocol.failures import Failure, FailureError, FailureKind, failure
+from engine.protocol.requests import JobId, TranscribeFile
+from engine.protocol.transcript import Options, Task
+
+log = logging.getLogger(__name__)
+
+MediaMessage = MediaOpened | MediaChunk | NothingUntil | MediaTrouble | MediaEnd | MediaFailed
+
+BYTES_PER_SECOND = 4 * SAMPLE_RATE_HZ
+
+
+class Transcriptions:
+    """Every open `TranscribeFile`. Used by the manager's loop only; nothing waits."""
+
+    def __init__(
+        self, fleet: Fleet, stories: Stories, store: ModelStore, *, inbox_address: str, window_bytes: int
+    ) -> None:
+        self._fleet = fleet
+        self._stories = stories
+        self._store = store
+        self._inbox_address = inbox_address
+        self._window_bytes = window_bytes
+        self._jobs: dict[JobId, FileJob] = {}
+        self._chunk_bytes: dict[JobId, int] = {}
+
+    def __contains__(self, job: JobId) -> bool:
+        return job in self._jobs
+
+    def start(self, request: TranscribeFile) -> None:
+        """Begin a job; one that cannot be done fails at once, with the reason."""
+        try:
+            source, traits = self._model_for(request.options)
+        except FailureError as error:
+            self._stories.fail(request.job, error.failure)
+            return
+        options = request.options
+        if options.language is None and len(traits.languages) == 1:
+            options = msgspec.structs.replace(options, language=traits.languages[0])
+        reading = Reading(
+            job=request.job,
+            path=request.path,
+            max_chunk_s=traits.max_chunk_s,
+            audio_track=options.audio_track,
+            use_vad=options.vad,
+            resume_at_sample=request.resume_at_sample or 0,
+        )
+        job = FileJob(
+            request=msgspec.structs.replace(request, options=options),
+            model=source.folder,
+            reader=MediaReader(reading, self._inbox_address),
+            started_at_s=time.monotonic(),
+        )
+        self._jobs[request.job] = job
+        self._chunk_bytes[request.job] = int(traits.max_chunk_s * BYTES_PER_SECOND)
+        self._fleet.join(request.job, source)
+        job.reader.start()
+
+    def cancel(self, job_id: JobId) -> None:
+        """Stop a job. Its `JobCancelled` follows when nothing of it is left on the way."""
+        job = self._jobs[job_id]
+        if job.is_cancelled:
+            return
+        job.is_cancelled = True
+        job.reader.stop()
+        if not self._fleet.abort(job.model, job_id):
+            self._end_cancelled(job_id)
+
+    def fail(self, job_id: JobId, why: Failure) -> None:
+        """End a job with a failure about its file; what was told before stays true."""
+        job = self._jobs.get(job_id)
+        if job is None:
+            return
+        self._fleet.abort(job.model, job_id)
+        if job.is_cancelled:
+            self._end_cancelled(job_id)
+            return
+        self._forget(job_id)
+        self._stories.fail(job_id, why)
+
+    def heard_of_media(self, message: MediaMessage) -> None:
+        """Take what a reader says."""
+        job = self._jobs.get(message.job)
+        if job is None or job.is_cancelled:
+            return
+        match message:
+            case MediaOpened():
+                self._stories.tell(*job.opened(message))
+            case MediaChunk() | NothingUntil() | MediaEnd():
+                self._stories.tell(*job.read(message, time.monotonic()))
+            case MediaTrouble():
+                self._stories.tell(Warned(job=message.job, failure=message.failure))
+            case MediaFailed():
+                self.fail(message.job, message.failure)
+            case _:
+                assert_never(message)
+
+    def answered(self, output: StrOutput) -> None:
+        """Take text from the detokenizer; answers nobody waits for are ignored."""
+        key = output.key
+        job = self._jobs.get(key.job)
+        if job is None or job.is_cancelled or not self._fleet.awaits(job.model, key.job, key.chunk):
+            return
+        if output.finished is not None:
+            self._fleet.answered(job.model, key.job, key.chunk)
+        self._stories.tell(*job.answered(output, time.monotonic()))
+
+    def ended(self, message: Ended) -> None:
+        """Take the answer of a chunk that yields no text: the job fails with it."""
+        key = message.key
+        job = self._jobs.get(key.job)
+        if job is None or not self._fleet.answered(job.model, key.job, key.chunk):
+            return
+        name = Path(job.request.path).name
+        match message.reason:
+            case EndedReason.LOST_STATE:
+                detail = message.failure.detail if message.failure else ""
+                self.fail(key.job, failure(FailureKind.LOST_STATE, name, detail))
+            case EndedReason.FAILED | EndedReason.SUPERSEDED:
+                self.fail(key.job, message.failure or failure(FailureKind.INTERNAL, name))
+            case _:
+                assert_never(message.reason)
+
+    def marker_came_back(self, marker: Finish | Abort) -> None:
+        """Take a marker that has made its round through the loops."""
+        if not self._fleet.came_back(marker):
+            return
+        job = self._jobs.get(marker.job)
+        if job is None:
+            return
+        match marker:
+            case Finish():
+                job.is_finish_back = True
+            case Abort():
+                self._end_cancelled(marker.job)
+            case _:
+                assert_never(marker)
+
+    def bury(self, casualties: Casualties) -> None:
+        """Do what a death means for the jobs."""
+        for job_id, index in casualties.restarted:
+            if job_id in self._jobs:
+                self._stories.tell(*self._jobs[job_id].assembler.restart(index))
+        for job_id in casualties.aborted:
+            if job_id in self._jobs:
+                self._end_cancelled(job_id)
+        for job_id in casualties.poisoned:
+            if job_id in self._jobs:
+                name = Path(self._jobs[job_id].request.path).name
+                self.fail(job_id, failure(FailureKind.POISON, name))
+        for job_id, why in casualties.failed:
+            self.fail(job_id, why)
+
+    def turn(self) -> None:
+        """Move every job on: pull audio, hand chunks over, close the book on those that are complete."""
+        for job in list(self._jobs.values()):
+            if job.is_cancelled:
+                continue
+            for chunk in job.gate.take():
+                self._fleet.add(job.model, chunk)
+            if job.is_read and not job.is_finish_sent and not job.gate.num_held_bytes:
+                job.is_finish_sent = True
+                self._fleet.finish(job.model, Finish(job=job.job, num_chunks=job.num_chunks or 0))
+            if job.is_complete:
+                self._forget(job.job)
+                self._stories.tell(job.done(time.monotonic()))
+            elif not job.is_read:
+                self._pull(job)
+
+    def close(self) -> None:
+        """Stop every reader."""
+        for job in self._jobs.values():
+            job.reader.stop()
+        for job in self._jobs.values():
+            job.reader.join(1.0)
+
+    def _pull(self, job: FileJob) -> None:
+        """Let the reader go on while less than the job's share of the window is on its way."""
+        if self._stories.is_stalled(job.job):
+            return
+        share_bytes = self._window_bytes // len(self._jobs)
+        waiting_bytes = self._fleet.num_bytes(job.model, job.job) + job.gate.num_held_bytes
+        room = (share_bytes - waiting_bytes) // self._chunk_bytes[job.job]
+        allowed = max(room, 0 if waiting_bytes else 1)
+        if allowed > job.credits:
+            job.reader.credit(allowed - job.credits)
+            job.credits = allowed
+
+    def _model_for(self, options: Options) -> tuple[ModelSource, ModelTraits]:
+        folder = self._store.resolve(options.model)
+        key, _ = resolve_family(read_architectures(folder), folder.name)
+        traits = family(key).traits(folder)
+        if options.language is not None and options.language not in traits.languages:
+            raise FailureError(failure(FailureKind.LANGUAGE_UNKNOWN, folder.name, options.language))
+        if options.task is Task.TRANSLATE and not traits.can_translate:
+            raise FailureError(failure(FailureKind.TASK_UNSUPPORTED, folder.name))
+        return ModelSource(name=options.model, family=key, folder=str(folder)), traits
+
+    def _end_cancelled(self, job_id: JobId) -> None:
+        self._forget(job_id)
+        self._stories.tell(JobCancelled(job=job_id))
+
+    def _forget(self, job_id: JobId) -> None:
+        job = self._jobs.pop(job_id)
+        del self._chunk_bytes[job_id]
+        job.reader.stop()
+        self._fleet.leave(job_id, job.model, time.monotonic())
