@@ -1,0 +1,99 @@
+"""The list of recordings at the left: choose, move, retry, cancel and remove, by mouse and by keyboard."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QItemSelection, QModelIndex, QPoint, Qt, Signal
+from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent
+from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QWidget
+
+from app.desk import Desk, Row
+from app.ui.library_delegate import LibraryDelegate
+from app.ui.library_model import ROWS_MIME, AnyIndex, LibraryModel
+
+
+class LibraryList(QListView):
+    """The view over a `LibraryModel`.
+
+    Signals: `chosen(recording_id or None)` when another row became the current one;
+    `selection_shifted` when the selected rows or their state changed; `opened(recording_id)` on Enter;
+    `menu_requested(global position)`; `retry_requested(recording_id)`; `move_requested(ids, index)`.
+    """
+
+    chosen = Signal(object)
+    selection_shifted = Signal()
+    opened = Signal(int)
+    menu_requested = Signal(QPoint)
+    retry_requested = Signal(int)
+    move_requested = Signal(object, int)
+
+    def __init__(self, desk: Desk, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("library")
+        self.setAccessibleName(self.tr("Recordings"))
+        self.rows = LibraryModel(desk, self)
+        self.setModel(self.rows)
+        self._delegate = LibraryDelegate(self)
+        self.setItemDelegate(self._delegate)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setUniformItemSizes(True)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.setDragDropMode(QAbstractItemView.DragDropMode.DragDrop)
+        self.setDefaultDropAction(Qt.DropAction.MoveAction)
+        self.setDropIndicatorShown(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.customContextMenuRequested.connect(
+            lambda at: self.menu_requested.emit(self.viewport().mapToGlobal(at))
+        )
+        self.activated.connect(self._on_activated)
+        self._delegate.retry_requested.connect(self.retry_requested)
+        self.rows.move_requested.connect(self.move_requested)
+        self.rows.dataChanged.connect(lambda *_: self.selection_shifted.emit())
+
+    @property
+    def current_id(self) -> int | None:
+        """The recording whose transcript is shown."""
+        row = self.rows.row_at(self.currentIndex())
+        return row.recording.id if row else None
+
+    def selected_rows(self) -> list[Row]:
+        """Return the selected rows in list order."""
+        places = sorted(index.row() for index in self.selectedIndexes())
+        return [row for place in places if (row := self.rows.row_at(self.rows.index(place)))]
+
+    def choose(self, recording_id: int) -> None:
+        """Make a recording the current and only selected one."""
+        index = self.rows.index_of(recording_id)
+        if index.isValid():
+            self.setCurrentIndex(index)
+            self.scrollTo(index)
+
+    def currentChanged(self, current: AnyIndex, previous: AnyIndex) -> None:
+        """Tell whose transcript to show."""
+        super().currentChanged(current, previous)
+        row = self.rows.row_at(current)
+        self.chosen.emit(row.recording.id if row else None)
+
+    def selectionChanged(self, selected: QItemSelection, deselected: QItemSelection) -> None:
+        """Tell that actions may be possible or impossible now."""
+        super().selectionChanged(selected, deselected)
+        self.selection_shifted.emit()
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Take our own rows; anything else goes on to the window."""
+        if event.mimeData().hasFormat(ROWS_MIME):
+            super().dragEnterEvent(event)
+        else:
+            event.ignore()
+
+    def dragMoveEvent(self, event: QDragMoveEvent) -> None:
+        """Show where our own rows would land."""
+        if event.mimeData().hasFormat(ROWS_MIME):
+            super().dragMoveEvent(event)
+        else:
+            event.ignore()
+
+    def _on_activated(self, index: QModelIndex) -> None:
+        if row := self.rows.row_at(index):
+            self.opened.emit(row.recording.id)

@@ -1,0 +1,192 @@
+"""Which models there are, which are on this computer, and what is being fetched or checked right now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import StrEnum
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+from PySide6.QtCore import QObject, Signal
+
+from engine.protocol.events import (
+    EngineLost,
+    Event,
+    JobCancelled,
+    JobDone,
+    JobEnding,
+    JobFailed,
+    ModelList,
+    ModelState,
+    Progress,
+    Welcome,
+)
+from engine.protocol.requests import JobId
+from engine.protocol.transcript import ModelInfo, ModelPhase
+
+
+class ModelPort(Protocol):
+    """What the shelf asks of the engine (`app.engine_link.EngineLink`; a fake in tests)."""
+
+    def list_models(self) -> JobId: ...
+
+    def download_model(self, model: str) -> JobId: ...
+
+    def verify_model(self, model: str) -> JobId: ...
+
+    def remove_model(self, model: str) -> JobId: ...
+
+    def cancel(self, job: JobId) -> None: ...
+
+
+class Errand(StrEnum):
+    """What is being done with a model."""
+
+    DOWNLOAD = "download"
+    VERIFY = "verify"
+    REMOVE = "remove"
+
+
+class Work(msgspec.Struct, frozen=True, kw_only=True):
+    """An errand that is under way. `done` and `total` are bytes."""
+
+    errand: Errand
+    model: str
+    done: float = 0.0
+    total: float | None = None
+    remaining_s: float | None = None
+
+
+class ModelShelf(QObject):
+    """The one home of what is known about models.
+
+    Signals: `listed` when the list is new; `worked(model)` when an errand began or went on;
+    `ended(model, errand, ending)` when one is over, with its `JobDone`, `JobFailed` or `JobCancelled`;
+    `device_changed(text)` with the device in use, for people.
+    """
+
+    listed = Signal()
+    worked = Signal(str)
+    ended = Signal(str, object, object)
+    device_changed = Signal(str)
+
+    def __init__(self, engine: ModelPort, folders: Iterable[str] = (), parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._engine = engine
+        self._folders = tuple(folders)
+        self._models: tuple[ModelInfo, ...] = ()
+        self._list_job: JobId | None = None
+        self._work: dict[JobId, Work] = {}
+        self.is_listed = False
+        self.free_bytes = 0
+        self.folder = ""
+
+    @property
+    def models(self) -> tuple[ModelInfo, ...]:
+        """All known models, then the folders the user pointed at."""
+        known = {model.key for model in self._models}
+        own = tuple(_folder_model(folder) for folder in self._folders if folder not in known)
+        return (*self._models, *own)
+
+    @property
+    def installed(self) -> tuple[ModelInfo, ...]:
+        """The models a file can be transcribed with."""
+        return tuple(
+            model for model in self.models if model.phase is ModelPhase.INSTALLED and model.is_runnable
+        )
+
+    def get(self, key: str) -> ModelInfo | None:
+        """Return one model."""
+        return next((model for model in self.models if model.key == key), None)
+
+    def work_on(self, key: str) -> Work | None:
+        """Return what is being done with a model."""
+        return next((work for work in self._work.values() if work.model == key), None)
+
+    def set_folders(self, folders: Iterable[str]) -> None:
+        """Use these folders of the user's as models too."""
+        self._folders = tuple(folders)
+        self.listed.emit()
+
+    def refresh(self) -> None:
+        """Ask for the list; `listed` tells when it is there."""
+        self._list_job = self._engine.list_models()
+
+    def begin(self, errand: Errand, key: str) -> None:
+        """Download, verify or remove a model; one errand for a model at a time."""
+        if self.work_on(key):
+            return
+        match errand:
+            case Errand.DOWNLOAD:
+                job = self._engine.download_model(key)
+            case Errand.VERIFY:
+                job = self._engine.verify_model(key)
+            case Errand.REMOVE:
+                job = self._engine.remove_model(key)
+        self._work[job] = Work(errand=errand, model=key)
+        self.worked.emit(key)
+
+    def stop(self, key: str) -> None:
+        """Cancel what is being done with a model; what has arrived is kept."""
+        for job, work in self._work.items():
+            if work.model == key:
+                self._engine.cancel(job)
+
+    def on_events(self, events: Iterable[Event]) -> None:
+        """Take in what the engine told; events of other jobs are none of the shelf's business."""
+        for event in events:
+            self._on_event(event)
+
+    def _on_event(self, event: Event) -> None:
+        match event:
+            case ModelList():
+                self._on_list(event)
+            case Progress(job=job) if work := self._work.get(job):
+                self._work[job] = msgspec.structs.replace(
+                    work, done=event.done, total=event.total, remaining_s=event.remaining_s
+                )
+                self.worked.emit(work.model)
+            case JobDone() | JobFailed() | JobCancelled():
+                self._on_ending(event)
+            case ModelState(device=device) if device:
+                self.device_changed.emit(device)
+            case Welcome():
+                self._ask_again_if_lost()
+            case EngineLost():
+                self._list_job = None
+            case _:
+                pass
+
+    def _on_list(self, event: ModelList) -> None:
+        self._models = event.models
+        self.free_bytes = event.free_bytes
+        self.folder = event.folder
+        self.is_listed = True
+        self.listed.emit()
+
+    def _on_ending(self, ending: JobEnding) -> None:
+        if ending.job == self._list_job:
+            self._list_job = None
+        if work := self._work.pop(ending.job, None):
+            self.ended.emit(work.model, work.errand, ending)
+            self.refresh()
+
+    def _ask_again_if_lost(self) -> None:
+        if self._list_job is None and not self.is_listed:
+            self.refresh()
+
+
+def _folder_model(folder: str) -> ModelInfo:
+    path = Path(folder)
+    is_there = (path / "config.json").is_file()
+    return ModelInfo(
+        key=folder,
+        name=path.name,
+        family="",
+        size_bytes=0,
+        languages=(),
+        can_translate=True,
+        phase=ModelPhase.INSTALLED if is_there else ModelPhase.MISSING,
+        folder=folder,
+    )

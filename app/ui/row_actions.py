@@ -1,0 +1,54 @@
+"""Decides what can be done with the selected rows, and where they go when moved; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from app.desk import Row
+from app.library import RowState
+
+_OPEN = frozenset({RowState.QUEUED, RowState.RUNNING})
+
+
+@dataclass(frozen=True)
+class Possible:
+    """Which actions make sense for the selected rows."""
+
+    cancel: bool = False
+    retry: bool = False
+    remove: bool = False
+    reveal: bool = False
+    export: bool = False
+    relocate: bool = False
+    move_up: bool = False
+    move_down: bool = False
+
+
+def possible(rows: Sequence[Row], order: Sequence[int]) -> Possible:
+    """Decide which actions make sense for `rows`; `order` holds the ids of all rows."""
+    if not rows:
+        return Possible()
+    states = {row.recording.state for row in rows}
+    ids = [row.recording.id for row in rows]
+    is_single = len(rows) == 1
+    return Possible(
+        cancel=bool(states & _OPEN),
+        retry=bool(states - _OPEN),
+        remove=True,
+        reveal=is_single,
+        export=any(row.recording.stored_until > 0 for row in rows),
+        relocate=is_single and not states & _OPEN,
+        move_up=move_target(order, ids, up=True) is not None,
+        move_down=move_target(order, ids, up=False) is not None,
+    )
+
+
+def move_target(order: Sequence[int], ids: Collection[int], *, up: bool) -> int | None:
+    """Return the index in `order` before which `ids` belong after one step; None at the edge."""
+    places = [place for place, one in enumerate(order) if one in ids]
+    if not places:
+        return None
+    if up:
+        return places[0] - 1 if places[0] > 0 else None
+    return places[-1] + 2 if places[-1] < len(order) - 1 else None

@@ -1,0 +1,195 @@
+"""Every lasting choice in one place; each takes effect at once, and closing keeps it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QFileDialog,
+    QFormLayout,
+    QGroupBox,
+    QHBoxLayout,
+    QLineEdit,
+    QPlainTextEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.settings import Theme, UiLanguage
+from app.ui.choice_bar import LanguageBox
+from app.ui.model_shelf import ModelShelf
+from app.ui.settings_keeper import SettingsKeeper
+from app.ui.style import TEXT_SIZES
+from engine.protocol.transcript import Task
+
+
+class SettingsDialog(QDialog):
+    """The form over a `SettingsKeeper`."""
+
+    def __init__(self, keeper: SettingsKeeper, shelf: ModelShelf, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._keeper = keeper
+        self._shelf = shelf
+        self.setObjectName("settings_dialog")
+        self.setWindowTitle(self.tr("Settings"))
+        self.setMinimumWidth(520)
+        close = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        close.rejected.connect(self.reject)
+        column = QVBoxLayout(self)
+        column.setSpacing(12)
+        column.addWidget(self._recognition())
+        column.addWidget(self._appearance())
+        column.addWidget(self._behaviour())
+        column.addStretch()
+        column.addWidget(close)
+
+    def done(self, result: int) -> None:
+        """Keep what was typed last; both ways of closing end here."""
+        self._keep_typed()
+        super().done(result)
+
+    def _recognition(self) -> QGroupBox:
+        now = self._keeper.now
+        box, form = _group(self.tr("New files"))
+        model = _choice("settings_model", [(one.name, one.key) for one in self._shelf.installed], now.model)
+        self._on_choice(model, lambda key: {"model": key})
+        language = LanguageBox()
+        language.setObjectName("settings_language")
+        chosen = self._shelf.get(now.model)
+        language.set_languages(chosen.languages if chosen else ())
+        language.set_language(now.language)
+        language.language_chosen.connect(lambda code: self._keeper.change(language=code))
+        task = _choice(
+            "settings_task",
+            [
+                (self.tr("Transcribe"), Task.TRANSCRIBE.value),
+                (self.tr("Translate to English"), Task.TRANSLATE.value),
+            ],
+            now.task.value,
+        )
+        self._on_choice(task, lambda value: {"task": Task(value)})
+        self._prompt = QPlainTextEdit(now.initial_prompt)
+        self._prompt.setObjectName("settings_prompt")
+        self._prompt.setTabChangesFocus(True)
+        self._prompt.setPlaceholderText(self.tr("Names and spellings that will come up, in a sentence"))
+        self._prompt.setFixedHeight(3 * self._prompt.fontMetrics().lineSpacing() + 14)
+        _row(form, self.tr("&Model"), model)
+        _row(form, self.tr("&Language"), language)
+        _row(form, self.tr("&Task"), task)
+        _row(form, self.tr("&Initial prompt"), self._prompt)
+        form.addRow("", self._check("word_timestamps", self.tr("&Word-level timings")))
+        return box
+
+    def _appearance(self) -> QGroupBox:
+        now = self._keeper.now
+        box, form = _group(self.tr("Appearance"))
+        theme = _choice(
+            "settings_theme",
+            [
+                (self.tr("As the system"), Theme.SYSTEM.value),
+                (self.tr("Light"), Theme.LIGHT.value),
+                (self.tr("Dark"), Theme.DARK.value),
+            ],
+            now.theme.value,
+        )
+        self._on_choice(theme, lambda value: {"theme": Theme(value)})
+        language = _choice(
+            "settings_ui_language",
+            [
+                (self.tr("As the system"), UiLanguage.SYSTEM.value),
+                ("English", UiLanguage.ENGLISH.value),
+                ("한국어", UiLanguage.KOREAN.value),
+            ],
+            now.ui_language.value,
+        )
+        self._on_choice(language, lambda value: {"ui_language": UiLanguage(value)})
+        sizes = [(self.tr("%1 %").replace("%1", str(one)), str(one)) for one in TEXT_SIZES]
+        zoom = _choice("settings_text_size", sizes, str(now.text_zoom_percent))
+        self._on_choice(zoom, lambda value: {"text_zoom_percent": int(value)})
+        _row(form, self.tr("T&heme"), theme)
+        _row(form, self.tr("Language of the wi&ndow"), language)
+        _row(form, self.tr("Te&xt size of transcripts"), zoom)
+        return box
+
+    def _behaviour(self) -> QGroupBox:
+        box, form = _group(self.tr("Behaviour"))
+        self._folder = QLineEdit(self._keeper.now.export_folder)
+        self._folder.setObjectName("settings_export_folder")
+        self._folder.setPlaceholderText(self.tr("Beside the recording"))
+        self._folder.setClearButtonEnabled(True)
+        choose = QPushButton(self.tr("&Choose…"))
+        choose.setObjectName("settings_export_choose")
+        choose.setAccessibleName(self.tr("Choose the folder for exports"))
+        choose.setAutoDefault(False)
+        choose.clicked.connect(self._on_choose_folder)
+        row = QWidget()
+        pair = QHBoxLayout(row)
+        pair.setContentsMargins(0, 0, 0, 0)
+        pair.addWidget(self._folder, 1)
+        pair.addWidget(choose)
+        _row(form, self.tr("Folder for &exports"), row, self._folder)
+        form.addRow(
+            "", self._check("keep_awake", self.tr("&Keep the computer awake while files are transcribed"))
+        )
+        form.addRow("", self._check("notify_when_done", self.tr("&Notify me when long work has ended")))
+        return box
+
+    def _check(self, field: str, text: str) -> QCheckBox:
+        box = QCheckBox(text)
+        box.setObjectName(f"settings_{field}")
+        box.setAccessibleName(text.replace("&", ""))
+        box.setChecked(bool(getattr(self._keeper.now, field)))
+        box.toggled.connect(lambda is_on: self._keeper.change(**{field: is_on}))
+        return box
+
+    def _on_choice(self, box: QComboBox, fields: Callable[[str], dict[str, object]]) -> None:
+        box.activated.connect(lambda place: self._keeper.change(**fields(box.itemData(place))))
+
+    def _on_choose_folder(self) -> None:
+        folder = QFileDialog.getExistingDirectory(
+            self, self.tr("Choose the folder for exports"), self._folder.text()
+        )
+        if folder:
+            self._folder.setText(folder)
+
+    def _keep_typed(self) -> None:
+        self._keeper.change(
+            initial_prompt=self._prompt.toPlainText().strip(), export_folder=self._folder.text().strip()
+        )
+
+
+def _group(title: str) -> tuple[QGroupBox, QFormLayout]:
+    box = QGroupBox(title)
+    form = QFormLayout(box)
+    form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+    form.setLabelAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+    return box, form
+
+
+def _choice(name: str, items: list[tuple[str, str]], chosen: str) -> QComboBox:
+    box = QComboBox()
+    box.setObjectName(name)
+    for text, data in items:
+        box.addItem(text, data)
+    place = box.findData(chosen)
+    if place < 0:
+        box.insertItem(0, chosen, chosen)
+        place = 0
+    box.setCurrentIndex(place)
+    return box
+
+
+def _row(form: QFormLayout, text: str, field: QWidget, named: QWidget | None = None) -> None:
+    """Add a labelled row; the label names the field for screen readers too."""
+    target = named or field
+    target.setAccessibleName(text.replace("&", ""))
+    form.addRow(text, field)
+    label = form.labelForField(field)
+    if label is not None and hasattr(label, "setBuddy"):
+        label.setBuddy(target)

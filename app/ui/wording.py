@@ -1,0 +1,102 @@
+"""How times, sizes, languages and the state of a row are written for people."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from PySide6.QtCore import QCoreApplication, QLocale
+
+from app.desk import Row
+from app.library import RowState
+from app.texts import duration, failure_text
+from app.ui.clock import clock_text
+
+# Whisper's codes that Qt's locale data names differently or not at all.
+_CODES: Final = {"jw": "jv"}
+_NAMES: Final = {
+    "ba": ("Bashkir", "Башҡортса"),
+    "haw": ("Hawaiian", "ʻŌlelo Hawaiʻi"),
+    "ht": ("Haitian Creole", "Kreyòl ayisyen"),
+    "ka": ("Georgian", "ქართული"),
+    "la": ("Latin", "Latina"),
+    "no": ("Norwegian", "Norsk"),
+    "oc": ("Occitan", "Occitan"),
+    "sa": ("Sanskrit", "संस्कृतम्"),
+    "tl": ("Tagalog", "Tagalog"),
+    "tt": ("Tatar", "Татарча"),
+    "yue": ("Cantonese", "粵語"),
+    "zh": ("Chinese", "中文"),
+    "pt": ("Portuguese", "Português"),
+    "en": ("English", "English"),
+    "es": ("Spanish", "Español"),
+    "he": ("Hebrew", "עברית"),
+    "my": ("Burmese", "မြန်မာဘာသာ"),
+}
+
+
+def language_names(code: str) -> tuple[str, str]:
+    """Return the English and the native name of a language code; the code itself where unknown."""
+    if code in _NAMES:
+        return _NAMES[code]
+    locale = QLocale(_CODES.get(code, code))
+    if locale.language() == QLocale.Language.C:
+        return code, code
+    native = locale.nativeLanguageName()
+    return QLocale.languageToString(locale.language()), native[:1].upper() + native[1:]
+
+
+def language_label(code: str) -> str:
+    """Return "한국어 – Korean", or one name where both are the same."""
+    english, native = language_names(code)
+    return native if native == english or not native else f"{native} – {english}"
+
+
+def remaining(seconds: float) -> str:
+    """Return a duration still to wait, as precise as a guess may be."""
+    return _tr("%1 left").replace("%1", duration(seconds))
+
+
+def state_line(row: Row) -> str:
+    """Return the second line of a row: what it is doing, or how it ended."""
+    recording = row.recording
+    match recording.state:
+        case RowState.QUEUED:
+            return _tr("Waiting")
+        case RowState.RUNNING:
+            return _running(row)
+        case RowState.DONE:
+            return _done(row)
+        case RowState.FAILED:
+            return failure_text(recording.failure)[0] if recording.failure else _tr("Failed")
+        case RowState.CANCELLED:
+            if recording.stored_until:
+                return _tr("Stopped at %1").replace("%1", clock_text(recording.stored_until))
+            return _tr("Cancelled")
+
+
+def spoken(row: Row) -> str:
+    """Return the whole row for a screen reader."""
+    return f"{row.recording.name}, {state_line(row)}"
+
+
+def _running(row: Row) -> str:
+    if row.fraction is None:
+        return _tr("Starting…")
+    parts = [_tr("%1 %").replace("%1", str(int(row.fraction * 100)))]
+    if row.remaining_s is not None:
+        parts.append(remaining(row.remaining_s))
+    return " · ".join(parts)
+
+
+def _done(row: Row) -> str:
+    recording = row.recording
+    parts = []
+    if recording.duration is not None:
+        parts.append(clock_text(recording.duration))
+    if recording.language:
+        parts.append(language_names(recording.language)[1])
+    return " · ".join(parts) or _tr("Done")
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("Wording", text)
