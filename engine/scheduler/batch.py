@@ -1,0 +1,192 @@
+"""The running batch: what the network does, what became of it, and who has to begin again."""
+
+from __future__ import annotations
+
+import logging
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from engine.adapters.base import Admission, AsrAdapter, Decode, OutOfMemory, Retry
+from engine.messages import Finished, TokenIDs
+from engine.protocol.failures import Failure, FailureError, FailureKind, failure
+from engine.protocol.requests import JobId
+from engine.scheduler.ticket import Ticket
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Setback:
+    """Tickets that left the batch without an answer."""
+
+    waiting: tuple[Ticket, ...] = ()
+    """To be put back, in this order, and run again."""
+    failed: tuple[tuple[Ticket, Failure], ...] = ()
+    """To be answered with the failure."""
+
+
+class Batch:
+    """The tickets that run, and the network they run in. `subject` names the model in failures.
+
+    The network's exceptions end here: one that several tickets were part of makes them begin again
+    alone, so that only the guilty one is answered with it.
+    """
+
+    def __init__(self, adapter: AsrAdapter, subject: str) -> None:
+        self._adapter = adapter
+        self._subject = subject
+        self.tickets: list[Ticket] = []
+
+    @property
+    def slots(self) -> int:
+        return self._adapter.slots
+
+    @property
+    def num_rows(self) -> int:
+        return sum(ticket.rows for ticket in self.tickets)
+
+    def start(self, tickets: Sequence[Ticket]) -> Setback:
+        """Encode newcomers together; they fit."""
+        admissions = [Admission(ticket.chunk, ticket.attempt) for ticket in tickets]
+        match ask(lambda: self._adapter.admit(admissions), self._subject):
+            case OutOfMemory():
+                return self._shrink(tickets)
+            case Failure() as reason:
+                return self._start_each(tickets) if len(tickets) > 1 else _failed(tickets[0], reason)
+            case decodes:
+                for ticket, decode in zip(tickets, decodes, strict=True):
+                    ticket.decode = decode
+                self.tickets += tickets
+                return Setback()
+
+    def step(self) -> Setback:
+        """Let everything that has no outcome yet generate one token."""
+        stepping = [ticket for ticket in self.tickets if _decode(ticket).outcome is None]
+        if not stepping:
+            return Setback()
+        match ask(lambda: self._adapter.step([_decode(ticket) for ticket in stepping]), self._subject):
+            case OutOfMemory():
+                return self._shrink([])
+            case Failure() as reason:
+                return self._isolate(stepping, reason)
+            case None:
+                return Setback()
+
+    def take_news(self) -> tuple[TokenIDs, ...]:
+        """Return what was not sent yet, and count it as sent."""
+        return tuple(_output(ticket) for ticket in self.tickets if _has_news(ticket))
+
+    def take_ended(self) -> Setback:
+        """Let go of those that have an outcome; who is to be retried goes on to the next temperature."""
+        ended = [ticket for ticket in self.tickets if _decode(ticket).outcome is not None]
+        retried = [ticket for ticket in ended if isinstance(_decode(ticket).outcome, Retry)]
+        self.release(ended)
+        for ticket in retried:
+            ticket.restart(is_retry=True)
+        hopeless = [ticket for ticket in retried if ticket.attempt >= len(ticket.chunk.options.temperatures)]
+        reason = failure(FailureKind.INTERNAL, self._subject, "retried beyond the last temperature")
+        return Setback(
+            waiting=tuple(ticket for ticket in retried if ticket not in hopeless),
+            failed=tuple((ticket, reason) for ticket in hopeless),
+        )
+
+    def release(self, tickets: Sequence[Ticket]) -> None:
+        """Take tickets out and free their rows."""
+        if tickets:
+            self.tickets = [ticket for ticket in self.tickets if ticket not in tickets]
+            self._adapter.release([_decode(ticket) for ticket in tickets])
+
+    def drop_job(self, job: JobId) -> None:
+        self.release([ticket for ticket in self.tickets if ticket.job == job])
+
+    def _start_each(self, tickets: Sequence[Ticket]) -> Setback:
+        waiting: list[Ticket] = []
+        failed: list[tuple[Ticket, Failure]] = []
+        for ticket in tickets:
+            # Running out of memory on the way leaves fewer slots than the choice was made for.
+            if waiting or self.num_rows + ticket.rows > self.slots:
+                waiting.append(ticket)
+                continue
+            setback = self.start([ticket])
+            waiting += setback.waiting
+            failed += setback.failed
+        return Setback(tuple(waiting), tuple(failed))
+
+    def _isolate(self, stepping: Sequence[Ticket], reason: Failure) -> Setback:
+        """Fail who stepped alone; of several nobody knows whose exception it was."""
+        self.release(stepping)
+        if len(stepping) == 1:
+            return _failed(stepping[0], reason)
+        for ticket in stepping:
+            ticket.is_suspect = True
+            ticket.restart()
+        return Setback(waiting=tuple(stepping))
+
+    def _shrink(self, newcomers: Sequence[Ticket]) -> Setback:
+        """Halve the slots and let everybody begin again; who was alone does not fit at all."""
+        involved = [*self.tickets, *newcomers]
+        self.release(list(self.tickets))
+        if len(involved) == 1:
+            reason = failure(FailureKind.OUT_OF_MEMORY, self._subject, "a single chunk does not fit")
+            return _failed(involved[0], reason)
+        rows = [ticket.rows for ticket in involved]
+        num_slots = max(*rows, sum(rows) // 2)
+        log.info("out of memory with %d rows, going on with %d", sum(rows), num_slots)
+        self._adapter.resize(num_slots)
+        for ticket in involved:
+            ticket.restart()
+        return Setback(waiting=tuple(involved))
+
+
+def ask(call: Callable[[], T], subject: str) -> T | OutOfMemory | Failure:
+    """Return what the network answers to `call`, or why it cannot; any exception becomes a value here."""
+    try:
+        return call()
+    except (OutOfMemory, MemoryError):
+        return OutOfMemory()
+    except FailureError as error:
+        return error.failure
+    except Exception:
+        log.exception("the network failed")
+        return failure(FailureKind.INTERNAL, subject, traceback.format_exc())
+
+
+def _failed(ticket: Ticket, reason: Failure) -> Setback:
+    return Setback(failed=((ticket, reason),))
+
+
+def _decode(ticket: Ticket) -> Decode:
+    assert ticket.decode is not None, "only a running ticket has a decoding"
+    return ticket.decode
+
+
+def _has_news(ticket: Ticket) -> bool:
+    decode = _decode(ticket)
+    if isinstance(decode.outcome, Retry):
+        return False
+    # The first output may be without ids: its language frees the other chunks of a file.
+    has_language = not ticket.is_announced and decode.language is not None
+    return has_language or len(decode.ids) > decode.num_sent or decode.outcome is not None
+
+
+def _output(ticket: Ticket) -> TokenIDs:
+    decode = _decode(ticket)
+    first = decode.num_sent
+    decode.num_sent = len(decode.ids)
+    ticket.is_announced = True
+    return TokenIDs(
+        key=ticket.key,
+        first_index=first,
+        ids=tuple(decode.ids[first:]),
+        logprobs=tuple(decode.logprobs[first:]),
+        attended_s=tuple(decode.attended_s[first:]),
+        prefix_ids=decode.prefix_ids if first == 0 else (),
+        language=decode.language,
+        language_probability=decode.language_probability,
+        options=ticket.chunk.options,
+        finished=decode.outcome if isinstance(decode.outcome, Finished) else None,
+    )
