@@ -1,181 +1,241 @@
-"""The queue: turns library rows into engine jobs, stores what comes back, and says what changed."""
+"""The desk: what a person can do with the rows of the library, and what the engine's story does to them."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Sequence
-from enum import StrEnum
-from typing import Protocol
+from pathlib import Path
+from typing import Final
 
 import msgspec
 
-from app.library import Library, Recording, StoredSegment
+from app.changes import Added, ChangeKind, DeskChange, EnginePort, Observer, Row
+from app.intake import Refusal, take_in
+from app.library import Library, Recording, RowState, StoredSegment
+from app.runs import Runs, is_same_size, modified_ns, needs_new_start
+from app.shelf import Shelf, present
 from engine.protocol.events import Event
-from engine.protocol.failures import Failure
-from engine.protocol.requests import JobId
+from engine.protocol.failures import Failure, FailureError, FailureKind
 from engine.protocol.transcript import Options
 
+__all__ = ["Added", "ChangeKind", "Desk", "DeskChange", "EnginePort", "Observer", "Refusal", "Row"]
 
-class EnginePort(Protocol):
-    """What the desk asks of the engine (`app.engine_link.EngineLink`; a fake in tests)."""
-
-    def transcribe(self, path: str, options: Options, resume_at_sample: int | None = None) -> JobId: ...
-
-    def cancel(self, job: JobId) -> None: ...
-
-    def restart(self) -> None:
-        """Start the engine again after it was given up."""
-        ...
-
-
-class ChangeKind(StrEnum):
-    """What a view may have to redraw."""
-
-    ADDED = "added"
-    """A row is new (or restored)."""
-    REMOVED = "removed"
-    ROW = "row"
-    """A row's state, language, duration, failure or options."""
-    ORDER = "order"
-    PROGRESS = "progress"
-    """`Desk.row(id)` has a new fraction or remaining time."""
-    SEGMENT = "segment"
-    """`segment` was appended to the row's transcript; the tail is empty again."""
-    TAIL = "tail"
-    """`text` is the row's new tail."""
-    CLEARED = "cleared"
-    """The row's transcript was forgotten: it is made anew."""
-    WARNING = "warning"
-    """`failure` says what is not as it should be; the row goes on."""
-    QUEUE = "queue"
-    """The queue was paused or resumed, or the number of running rows changed."""
-    TROUBLE = "trouble"
-    """`failure` concerns no row: the library cannot be written, the engine cannot be started."""
-
-
-class DeskChange(msgspec.Struct, frozen=True, kw_only=True):
-    """One change, told to every observer on the desk's thread."""
-
-    kind: ChangeKind
-    recording_id: int | None = None
-    segment: StoredSegment | None = None
-    text: str = ""
-    failure: Failure | None = None
-
-
-class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """A recording with what is only known while it runs."""
-
-    recording: Recording
-    fraction: float | None = None
-    """0 to 1; 1 only when done, that is after the library's commit; None while unknown."""
-    remaining_s: float | None = None
-    tail: str = ""
-
-
-class Refusal(msgspec.Struct, frozen=True):
-    """A path that was not added, and why."""
-
-    path: str
-    failure: Failure
-
-
-class Added(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of dropped files."""
-
-    recording_ids: tuple[int, ...] = ()
-    refused: tuple[Refusal, ...] = ()
-    repeated: tuple[str, ...] = ()
-    """Files that are in the library already: ask, then add them again with `allow_repeats`."""
-
-
-Observer = Callable[[DeskChange], None]
+_OPEN: Final = frozenset({RowState.QUEUED, RowState.RUNNING})
 
 
 class Desk:
-    """The rows and their jobs. Called from one thread only (the window's, or a test's)."""
+    """The rows and their jobs. Called from one thread only (the window's, or a test's).
 
-    def __init__(self, library: Library, engine: EnginePort, *, max_running: int = 2) -> None:
-        raise NotImplementedError
+    What a person asks for raises FailureError where the library cannot store it; nothing has
+    happened then. What the engine tells never raises: trouble with the library fails the running
+    rows, pauses the queue and is told as `TROUBLE`.
+    """
+
+    def __init__(
+        self, library: Library, engine: EnginePort, *, max_running: int = 2, is_paused: bool = False
+    ) -> None:
+        self._library = library
+        self._shelf = Shelf(library)
+        self._runs = Runs(self._shelf, engine, max_running=max_running)
+        self._is_paused = is_paused
+        self._is_stopped = False
 
     def start(self) -> None:
         """Take up what the last run of the app left: interrupted rows are queued again, in their order."""
-        raise NotImplementedError
+        for row in self._shelf.ordered():
+            if row.state is RowState.RUNNING:
+                self._shelf.change(row.id, state=RowState.QUEUED)
+        self._begin_next()
+
+    def stop(self) -> None:
+        """The app ends: running rows stay marked for resuming, nothing is begun or taken in any more."""
+        self._is_stopped = True
 
     def observe(self, observer: Observer) -> Callable[[], None]:
         """Tell `observer` every change from now on; the result ends that."""
-        raise NotImplementedError
+        return self._shelf.observe(observer)
 
     @property
     def is_paused(self) -> bool:
         """True while no queued row is begun; running ones go on."""
-        raise NotImplementedError
+        return self._is_paused
 
     @property
     def num_running(self) -> int:
         """Rows the engine works on now."""
-        raise NotImplementedError
+        return self._runs.num_running
 
     @property
     def num_open(self) -> int:
         """Rows that run or wait."""
-        raise NotImplementedError
+        return sum(row.state in _OPEN for row in self._shelf.ordered())
 
     def rows(self) -> list[Row]:
         """All rows by position."""
-        raise NotImplementedError
+        return [self._row(recording) for recording in self._shelf.ordered()]
 
     def row(self, recording_id: int) -> Row | None:
         """One row; None once it is removed."""
-        raise NotImplementedError
+        recording = self._shelf.get(recording_id)
+        return self._row(recording) if recording else None
 
     def add(self, paths: Iterable[str], options: Options, *, allow_repeats: bool = False) -> Added:
         """Queue files; folders are searched for media. Says what was refused and what is there already."""
-        raise NotImplementedError
+        intake = take_in(paths)
+        ids: list[int] = []
+        refused = list(intake.refused)
+        repeated: list[str] = []
+        for path in intake.files:
+            try:
+                if not allow_repeats and self._library.find_same(path) is not None:
+                    repeated.append(path)
+                    continue
+                recording = self._library.add(path, options)
+            except FailureError as error:
+                refused.append(Refusal(path, error.failure))
+                continue
+            ids.append(recording.id)
+            self._shelf.put(recording, ChangeKind.ADDED)
+        if ids:
+            self._go_on()
+        return Added(recording_ids=tuple(ids), refused=tuple(refused), repeated=tuple(repeated))
 
     def pause(self) -> None:
         """Begin no further row."""
-        raise NotImplementedError
+        self._is_paused = True
+        self._shelf.tell(ChangeKind.QUEUE)
 
     def resume(self) -> None:
-        """Begin rows again."""
-        raise NotImplementedError
+        """Begin rows again. Raises FailureError while the library cannot be written."""
+        self._shelf.settle()
+        self._is_paused = False
+        self._go_on()
 
     def cancel(self, recording_ids: Iterable[int]) -> None:
         """End these rows' work, running or waiting; what is stored stays."""
-        raise NotImplementedError
+        for recording_id in present(self._shelf, recording_ids):
+            if self._shelf[recording_id].state in _OPEN:
+                self._runs.cancel(recording_id)
+                self._shelf.change(recording_id, state=RowState.CANCELLED, ended_at=time.time())
+        self._shelf.tell(ChangeKind.QUEUE)
+        self._begin_next()
 
     def retry(self, recording_id: int, options: Options | None = None) -> None:
-        """Queue an ended row again: behind its last stored segment, or anew if done or with other options."""
-        raise NotImplementedError
+        """Queue an ended row again: behind its last stored segment, or anew if done or with other options.
+
+        A transcript that is made anew replaces the old one only when its first segment is there.
+        """
+        row = self._shelf[recording_id]
+        if row.state in _OPEN:
+            return
+        self._shelf.settle()
+        wanted = options or row.options
+        starts_over = needs_new_start(row, wanted)
+        changed = msgspec.structs.replace(
+            row,
+            state=RowState.QUEUED,
+            options=wanted,
+            failure=None,
+            ended_at=None,
+            deaths=0,
+            starts_over=starts_over,
+        )
+        self._library.update(changed)
+        self._shelf.put(changed, ChangeKind.ROW)
+        self._go_on()
 
     def relocate(self, recording_id: int, path: str) -> None:
-        """Say where a moved source is now; a row that failed for it is tried again."""
-        raise NotImplementedError
+        """Say where a moved source is now; a row that failed for it is tried again.
+
+        Raises FailureError (not_found, bad_media …) where the new path is no good either.
+        """
+        intake = take_in([path])
+        if intake.refused:
+            raise FailureError(intake.refused[0].failure)
+        row = self._shelf[recording_id]
+        found = intake.files[0]
+        changed = msgspec.structs.replace(row, path=found, name=Path(found).name)
+        if is_same_size(found, row):
+            changed = msgspec.structs.replace(changed, file_mtime_ns=modified_ns(found))
+        self._library.update(changed)
+        self._shelf.put(changed, ChangeKind.ROW)
+        if row.state is RowState.FAILED and row.failure and row.failure.kind is FailureKind.NOT_FOUND:
+            self.retry(recording_id)
 
     def move(self, recording_ids: Sequence[int], index: int) -> None:
         """Put these rows, in this order, in front of the row that is at `index` now."""
-        raise NotImplementedError
+        order = [row.id for row in self._shelf.ordered()]
+        moving = present(self._shelf, recording_ids)
+        ahead = [i for i in order[:index] if i not in moving]
+        behind = [i for i in order[index:] if i not in moving]
+        wanted = [*ahead, *moving, *behind]
+        if wanted != order:
+            self._shelf.order(wanted)
 
     def remove(self, recording_ids: Iterable[int]) -> None:
         """Take rows out of the library (never their files), cancelling what runs."""
-        raise NotImplementedError
+        ids = present(self._shelf, recording_ids)
+        self.cancel([i for i in ids if self._shelf[i].state is RowState.RUNNING])
+        self._library.remove(ids)
+        for recording_id in ids:
+            self._shelf.drop(recording_id)
+        self._shelf.tell(ChangeKind.QUEUE)
 
     def restore(self, recording_ids: Iterable[int]) -> None:
         """Undo `remove`."""
-        raise NotImplementedError
+        ids = list(recording_ids)
+        self._library.restore(ids)
+        for recording_id in ids:
+            if (recording := self._library.recording(recording_id)) is not None:
+                self._shelf.put(recording, ChangeKind.ADDED)
+        self._shelf.tell(ChangeKind.QUEUE)
+        self._begin_next()
 
     def edit_segment(self, segment_id: int, text: str) -> StoredSegment:
-        """Correct a segment's text, stored at once. Raises FailureError."""
-        raise NotImplementedError
+        """Correct a segment's text, stored at once."""
+        segment = self._library.edit_segment(segment_id, text)
+        change = DeskChange(kind=ChangeKind.EDITED, recording_id=segment.recording_id, segment=segment)
+        self._shelf.emit(change)
+        return segment
 
     def on_events(self, events: Sequence[Event]) -> None:
-        """Take in what the engine told, in order."""
-        raise NotImplementedError
+        """Take in what the engine told, in order; tails and progress are told once a batch."""
+        if self._is_stopped:
+            return
+        self._runs.take_in(events)
+        if (trouble := self._shelf.trouble) is not None:
+            self._on_trouble(trouble)
+        self._begin_next()
 
     def on_engine_given_up(self, failure: Failure) -> None:
         """The engine could not be kept alive: interrupted rows fail, the others wait for a retry."""
-        raise NotImplementedError
+        if not self._is_stopped:
+            self._runs.give_up(failure)
 
-    def stop(self) -> None:
-        """The app ends: running rows stay marked for resuming, nothing is begun any more."""
-        raise NotImplementedError
+    def _on_trouble(self, trouble: Failure) -> None:
+        """Nothing can be stored: stop before more is recognised that could be lost."""
+        self._shelf.report(trouble)
+        self._runs.fail_all(trouble)
+        if not self._is_paused:
+            self.pause()
+
+    def _go_on(self) -> None:
+        self._shelf.tell(ChangeKind.QUEUE)
+        self._runs.wake_engine()
+        self._begin_next()
+
+    def _begin_next(self) -> None:
+        if not (self._is_paused or self._is_stopped):
+            self._runs.begin_next()
+
+    def _row(self, recording: Recording) -> Row:
+        job = self._runs.job(recording.id)
+        if job is None:
+            return Row(recording=recording, fraction=recording.progress or None)
+        told = max(job.fraction or 0.0, recording.progress)
+        return Row(
+            recording=recording,
+            fraction=told if job.fraction is not None or told else None,
+            remaining_s=job.remaining_s,
+            tail=job.tail,
+        )

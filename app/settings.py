@@ -61,6 +61,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Empty = beside the recording."""
     open_folder: str = ""
     """Where the Open dialog was last."""
+    queue_is_paused: bool = False
     model_folders: tuple[str, ...] = ()
     """Checkpoint folders the user pointed at."""
     window_geometry: str = ""

@@ -1,0 +1,158 @@
+"""The texts themselves: data. English failures live with their kinds in `engine.protocol.failures`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from engine.protocol.failures import FailureKind
+
+_K = FailureKind
+
+KOREAN_FAILURES: Final[dict[FailureKind, tuple[str, str]]] = {
+    _K.NOT_FOUND: (
+        "“{subject}” 파일이 더 이상 그 자리에 없습니다.",
+        "옮겼거나 이름을 바꿨다면 다시 선택해 주세요.",
+    ),
+    _K.NOT_READABLE: (
+        "“{subject}” 파일을 읽을 권한이 없습니다.",
+        "파일의 권한을 확인하거나 내 폴더로 복사해 주세요.",
+    ),
+    _K.BAD_MEDIA: (
+        "“{subject}” 파일은 읽을 수 있는 오디오나 동영상이 아니거나 손상되었습니다.",
+        "다른 프로그램에서 재생해 보고, 재생되지 않으면 파일을 다시 받아 주세요.",
+    ),
+    _K.NO_AUDIO: (
+        "“{subject}” 파일에 소리가 없습니다.",
+        "오디오 트랙이 있는 파일을 선택해 주세요.",
+    ),
+    _K.EMPTY_AUDIO: (
+        "“{subject}” 파일이 비어 있어 들을 소리가 없습니다.",
+        "녹음이 끝까지 저장되었는지 확인해 주세요.",
+    ),
+    _K.REFUSED_MEDIA: (
+        "“{subject}” 파일은 다른 파일이나 네트워크를 가리키기만 하므로 열지 않습니다.",
+        "녹음 파일 자체를 열어 주세요.",
+    ),
+    _K.DAMAGED_MEDIA: (
+        "“{subject}” 파일의 일부가 손상되어 건너뛰었습니다.",
+        "손상된 부분을 빼고는 글이 모두 들어 있습니다.",
+    ),
+    _K.UNFINISHED_MEDIA: (
+        "“{subject}” 파일은 녹화나 녹음이 끝나지 않았습니다. 끝에 있어야 할 색인(moov)이 없습니다.",
+        "녹음한 프로그램에서 한 번 열어 복구하거나 온전한 파일을 다시 받아 주세요.",
+    ),
+    _K.MODEL_MISSING: (
+        "“{subject}” 모델이 이 컴퓨터에 없습니다.",
+        "모델 창에서 내려받거나 다른 모델을 선택해 주세요.",
+    ),
+    _K.MODEL_UNKNOWN: (
+        "“{subject}”은(는) Jamak이 아는 모델이 아닙니다.",
+        "목록에서 고르거나 Whisper 모델이 든 폴더를 선택해 주세요.",
+    ),
+    _K.MODEL_BROKEN: (
+        "“{subject}” 모델을 불러올 수 없습니다.",
+        "모델 창에서 검사하고, 손상되었으면 다시 내려받아 주세요.",
+    ),
+    _K.LANGUAGE_UNKNOWN: (
+        "“{subject}” 모델은 선택한 언어를 모릅니다.",
+        "다른 언어나 다국어 모델을 선택해 주세요.",
+    ),
+    _K.TASK_UNSUPPORTED: (
+        "“{subject}” 모델은 번역을 할 수 없습니다.",
+        "받아쓰기를 선택하거나 다국어 모델을 사용해 주세요.",
+    ),
+    _K.DOWNLOAD_FAILED: (
+        "“{subject}”을(를) 내려받지 못했습니다.",
+        "연결을 확인하고 다시 시도해 주세요. 받은 부분은 남아 있습니다.",
+    ),
+    _K.HASH_MISMATCH: (
+        "“{subject}” 파일의 내용이 원래와 달라 사용하지 않았습니다.",
+        "다시 내려받아 주세요. 또 그러면 제공하는 쪽의 문제입니다.",
+    ),
+    _K.DISK_FULL: (
+        "“{subject}”을(를) 저장할 디스크 공간이 모자랍니다.",
+        "공간을 비우고 다시 시도해 주세요. 지금까지 받아쓴 글은 사라지지 않습니다.",
+    ),
+    _K.OUT_OF_MEMORY: (
+        "“{subject}”을(를) 처리할 메모리가 모자랍니다.",
+        "다른 프로그램을 닫거나 더 작은 모델을 선택해 주세요.",
+    ),
+    _K.LOST_STATE: (
+        "“{subject}”의 글을 이어 붙일 수 없었습니다.",
+        "다시 시도해 주세요. 한꺼번에 너무 많이 실행 중이면 JAMAK_DETOKENIZER_MAX_STATES 값을 늘려 주세요.",
+    ),
+    _K.POISON: (
+        "“{subject}”의 한 부분에서 인식기가 매번 멈춥니다.",
+        "다른 모델을 써 보세요. 그 앞까지 받아쓴 글은 남아 있습니다.",
+    ),
+    _K.WORKER_DIED: (
+        "“{subject}” 작업 중에 인식기가 멈췄습니다.",
+        "다시 시도해 주세요. 지금까지 받아쓴 글은 남아 있습니다.",
+    ),
+    _K.ENGINE_DIED: (
+        "“{subject}” 작업 중에 음성 엔진이 멈췄습니다.",
+        "다시 시도해 주세요. 지금까지 받아쓴 글은 남아 있습니다.",
+    ),
+    _K.PROTOCOL_MISMATCH: (
+        "다른 버전의 Jamak이 실행 중입니다.",
+        "그것을 닫고 Jamak을 다시 시작해 주세요.",
+    ),
+    _K.INTERNAL: (
+        "“{subject}” 작업 중에 Jamak 안에서 문제가 생겼습니다.",
+        "다시 시도하고, 계속되면 자세한 내용을 알려 주세요.",
+    ),
+}
+
+ENGLISH: Final[dict[str, str]] = {
+    "seconds": "about {count} s",
+    "minutes": "about {count} min",
+    "hours": "about {hours} h {minutes} min",
+    "no_media_in_folder": "There is no audio or video file in “{name}”.",
+    "no_media_in_folder_hint": "Choose another folder, or the files themselves.",
+    "library_set_aside": "The library was damaged. It was kept as “{name}”, and an empty one was begun.",
+    "settings_set_aside": "The settings were damaged. They were kept as “{name}”; the defaults are used.",
+    "engine_given_up": "The speech engine keeps stopping. Press Retry on a file to start it once more.",
+    "cli_description": "Speech to text on your own machine.",
+    "cli_no_display": "There is no display to show a window on, so the text is written here.",
+    "cli_cancelled": "Cancelled.",
+    "cli_wrote": "Wrote {path}",
+    "cli_waiting": "Starting",
+    "cli_left": "{time} left",
+    "cli_verified": "{model}: every file is as it should be.",
+    "cli_downloaded": "{model}: downloaded and checked.",
+    "cli_removed": "{model}: removed.",
+    "cli_free_space": "Models are kept in {folder}; {free} free.",
+    "cli_crashed": "Something went wrong inside Jamak. The details are in {path}",
+    "cli_unknown_task": "unknown task",
+    "phase_missing": "not downloaded",
+    "phase_partial": "partly downloaded",
+    "phase_installed": "installed",
+    "model_not_runnable": "cannot be run by this version",
+}
+
+KOREAN: Final[dict[str, str]] = {
+    "seconds": "약 {count}초",
+    "minutes": "약 {count}분",
+    "hours": "약 {hours}시간 {minutes}분",
+    "no_media_in_folder": "“{name}” 폴더에 오디오나 동영상 파일이 없습니다.",
+    "no_media_in_folder_hint": "다른 폴더나 파일을 직접 선택해 주세요.",
+    "library_set_aside": "보관함이 손상되었습니다. “{name}”(으)로 남겨 두고 새 보관함을 만들었습니다.",
+    "settings_set_aside": "설정이 손상되었습니다. “{name}”(으)로 남겨 두고 기본값을 사용합니다.",
+    "engine_given_up": "음성 엔진이 계속 멈춥니다. 다시 시작하려면 파일에서 다시 시도를 누르세요.",
+    "cli_description": "내 컴퓨터에서 말을 글로 옮깁니다.",
+    "cli_no_display": "창을 띄울 화면이 없어 글을 여기에 씁니다.",
+    "cli_cancelled": "취소했습니다.",
+    "cli_wrote": "{path} 파일을 썼습니다",
+    "cli_waiting": "시작하는 중",
+    "cli_left": "{time} 남음",
+    "cli_verified": "{model}: 모든 파일이 올바릅니다.",
+    "cli_downloaded": "{model}: 내려받아 검사했습니다.",
+    "cli_removed": "{model}: 삭제했습니다.",
+    "cli_free_space": "모델은 {folder}에 있습니다. 남은 공간 {free}.",
+    "cli_crashed": "Jamak 안에서 문제가 생겼습니다. 자세한 내용: {path}",
+    "cli_unknown_task": "알 수 없는 작업",
+    "phase_missing": "내려받지 않음",
+    "phase_partial": "일부만 내려받음",
+    "phase_installed": "설치됨",
+    "model_not_runnable": "이 버전에서는 실행할 수 없음",
+}
