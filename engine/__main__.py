@@ -25,7 +25,7 @@ from engine import lifeline
 from engine.config import DetokenizerSettings, ManagerSettings, SchedulerSettings, Settings
 from engine.ipc import flush, public_address, sweep
 from engine.logs import start_logging
-from engine.rendezvous import EngineNote, Rendezvous
+from engine.rendezvous import EXIT_NOT_ALONE, EngineNote, Rendezvous
 
 log = logging.getLogger(__name__)
 
@@ -37,8 +37,6 @@ ROLES: Final[dict[str, tuple[str, type[Settings]]]] = {
 
 EXIT_CRASHED: Final = 1
 EXIT_MISUSED: Final = 2
-EXIT_NOT_ALONE: Final = 3
-"""Another engine lives in this runtime folder: whoever started us finds that one now."""
 
 
 def main() -> None:
@@ -97,10 +95,9 @@ def _run_manager(loop_name: str, settings: ManagerSettings) -> int:
     address = public_address(settings.address)
     meeting.publish(EngineNote(pid=os.getpid(), address=address, owner=settings.owner))
     lifeline.tell_goodbye_at_end(settings)
-    try:
-        _load(loop_name)(settings)
-    finally:
-        meeting.withdraw()
+    _load(loop_name)(settings)
+    # Not after a crash: a note without a living engine tells other clients that it did not end in order.
+    meeting.withdraw()
     return 0
 
 

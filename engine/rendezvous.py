@@ -25,6 +25,8 @@ else:
     import fcntl
 
 NOTE_NAME: Final = "engine.json"
+EXIT_NOT_ALONE: Final = 3
+"""How an engine ends that finds another one alive: whoever started it goes to that one."""
 
 
 class EngineNote(msgspec.Struct, frozen=True, kw_only=True):

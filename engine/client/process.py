@@ -10,7 +10,7 @@ from typing import Final
 
 from engine.config import EngineConfig, ManagerSettings
 from engine.ipc import new_address, public_address
-from engine.rendezvous import EngineNote, Rendezvous
+from engine.rendezvous import EXIT_NOT_ALONE, EngineNote, Rendezvous
 from engine.subprocesses import Child
 
 START_S: Final = 30.0
@@ -18,8 +18,6 @@ START_S: Final = 30.0
 END_S: Final = 5.0
 """How long it may take to end when we are gone."""
 LOOK_S: Final = 0.02
-EXIT_NOT_ALONE: Final = 3
-"""How an engine ends that found another one alive; see engine/__main__.py."""
 
 
 class EngineUnreachable(Exception):
@@ -38,9 +36,9 @@ class OwnEngine:
     def has_ended(self) -> bool:
         return self._child.has_ended
 
-    def has_stepped_aside(self) -> bool:
-        """Say whether it ended only because another engine was there first."""
-        return self._child.wait(0) == EXIT_NOT_ALONE
+    def has_ended_in_order(self) -> bool:
+        """An engine of ours has no business to end while we are here."""
+        return False
 
     def tell_end(self, tell: Callable[[], None]) -> None:
         """Call `tell` on a thread of its own when the process has ended."""
@@ -86,8 +84,8 @@ class FoundEngine:
     def has_ended(self) -> bool:
         return not self._meeting.is_engine_alive()
 
-    def has_stepped_aside(self) -> bool:
-        """Say whether it ended in order (it took its note away), or was replaced."""
+    def has_ended_in_order(self) -> bool:
+        """Say whether it took its note away before it ended, or another has followed it already."""
         note = self._meeting.read()
         return note is None or note.pid != self.pid
 
@@ -117,11 +115,12 @@ def meet_engine(config: EngineConfig, client: str, is_wanted: Callable[[], bool]
     while is_wanted():
         if meeting.starting.try_take():
             try:
-                if not meeting.is_engine_alive():
-                    return _start_engine(config, client, meeting)
-                # Alive without a note: it is just ending, or its starter was killed before it spoke.
-                if (note := meeting.read()) is not None:
-                    return FoundEngine(note, meeting)
+                if meeting.is_engine_alive():
+                    # Without a note it is just ending, or it was started by somebody who is gone.
+                    if (note := meeting.read()) is not None:
+                        return FoundEngine(note, meeting)
+                elif (engine := _start_engine(config, client, meeting)) is not None:
+                    return engine
             finally:
                 meeting.starting.release()
         if time.monotonic() > end_s:
@@ -130,7 +129,8 @@ def meet_engine(config: EngineConfig, client: str, is_wanted: Callable[[], bool]
     return None
 
 
-def _start_engine(config: EngineConfig, client: str, meeting: Rendezvous) -> OwnEngine:
+def _start_engine(config: EngineConfig, client: str, meeting: Rendezvous) -> OwnEngine | None:
+    """Start one and wait for its note; None where it found another one alive."""
     meeting.withdraw()
     address = new_address(Path(config.runtime_folder), "manager", 1)
     child = Child("manager", ManagerSettings(config=config, address=address, owner=client))
@@ -141,6 +141,8 @@ def _start_engine(config: EngineConfig, client: str, meeting: Rendezvous) -> Own
         if note is not None and note.address == public_address(address):
             return OwnEngine(child, note, meeting)
         exit_code = child.wait(LOOK_S)
+        if exit_code == EXIT_NOT_ALONE:
+            return None
         if exit_code is not None:
             raise EngineUnreachable(f"exit code {exit_code}\n{child.last_words()}")
         if time.monotonic() > end_s:

@@ -7,7 +7,6 @@ from pathlib import PurePath
 from typing import assert_never
 
 from engine.protocol.events import JobCancelled, JobDone, JobEnding, JobEvent, JobFailed
-from engine.protocol.failures import Failure, FailureKind, failure
 from engine.protocol.requests import (
     Diagnose,
     DownloadModel,
@@ -62,10 +61,6 @@ class Stories:
         self._open.clear()
         self._begun.clear()
         return endings
-
-
-def engine_died(subject: str, detail: str) -> Failure:
-    return failure(FailureKind.ENGINE_DIED, subject, detail)
 
 
 def subject_of(request: JobRequest) -> str:
