@@ -47,7 +47,7 @@ def open_media(path: str, track: int | None = None) -> Media:
 
     Raises FailureError naming the file.
     """
-    name = Path(path).name.encode("utf-8", "replace").decode()
+    name = display_name(path)
     file = _open_file(Path(path), name)
     try:
         _check_content(file, name)
@@ -55,6 +55,11 @@ def open_media(path: str, track: int | None = None) -> Media:
     except BaseException:
         file.close()
         raise
+
+
+def display_name(path: str) -> str:
+    """Return the file's name as it can be shown and sent: bytes that are no text become "?"."""
+    return Path(path).name.encode("utf-8", "replace").decode()
 
 
 class Media:

@@ -1,0 +1,102 @@
+"""Hears where somebody speaks: Silero's network over 32 ms frames, on one thread that never spins.
+
+The network comes with the `silero-vad` package, whose code is not imported (it would bring torch).
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import onnxruntime
+
+FRAME_SAMPLES: Final = 512
+"""What the network judges at a time, at 16 kHz."""
+
+_CONTEXT_SAMPLES: Final = 64
+_STATE_SHAPE: Final = (1, 1, 128)
+_NETWORK: Final = "silero_vad/data/silero_vad_16k_sequence.onnx"
+# Silero's own hysteresis: speech begins above one and ends below the other.
+_BEGINS_AT: Final = 0.5
+_ENDS_BELOW: Final = 0.35
+
+
+@dataclass(frozen=True, slots=True)
+class Frames:
+    """Consecutive frames of `FRAME_SAMPLES`, each judged."""
+
+    has_speech: npt.NDArray[np.bool_]
+    loudness: npt.NDArray[np.float32]
+    """Root mean square of the samples."""
+
+    def __len__(self) -> int:
+        return len(self.has_speech)
+
+
+class SpeechDetector:
+    """Listens to one recording from its first sample on; used by one thread.
+
+    What it says of a frame depends on all before it, so the same recording is always heard the same
+    way, and only when read from its start.
+    """
+
+    def __init__(self) -> None:
+        self._session = _open_session()
+        self._hidden = np.zeros(_STATE_SHAPE, np.float32)
+        self._cell = np.zeros(_STATE_SHAPE, np.float32)
+        self._context = np.zeros(_CONTEXT_SAMPLES, np.float32)
+        self._pending = np.zeros(0, np.float32)
+        self._is_speaking = False
+
+    def feed(self, block: npt.NDArray[np.float32]) -> Frames:
+        """Judge all frames that `block`, (samples,), completes."""
+        samples = np.concatenate([self._pending, block])
+        num_frames = len(samples) // FRAME_SAMPLES
+        self._pending = samples[num_frames * FRAME_SAMPLES :]
+        return self._judge(samples[: num_frames * FRAME_SAMPLES])
+
+    def finish(self) -> Frames:
+        """Judge what is left, filled up with silence to a whole frame."""
+        missing = -len(self._pending) % FRAME_SAMPLES
+        samples = np.pad(self._pending, (0, missing))
+        self._pending = self._pending[:0]
+        return self._judge(samples)
+
+    def _judge(self, samples: npt.NDArray[np.float32]) -> Frames:
+        if not len(samples):
+            return Frames(np.zeros(0, np.bool_), np.zeros(0, np.float32))
+        with_context = np.concatenate([self._context, samples])
+        self._context = samples[-_CONTEXT_SAMPLES:]
+        windows = np.lib.stride_tricks.sliding_window_view(with_context, _CONTEXT_SAMPLES + FRAME_SAMPLES)
+        probabilities, self._hidden, self._cell = self._session.run(
+            None,
+            {"input": np.ascontiguousarray(windows[::FRAME_SAMPLES]), "h": self._hidden, "c": self._cell},
+        )
+        return Frames(self._with_hysteresis(probabilities.ravel()), measure_loudness(samples))
+
+    def _with_hysteresis(self, probabilities: npt.NDArray[np.float32]) -> npt.NDArray[np.bool_]:
+        has_speech = np.empty(len(probabilities), np.bool_)
+        for index, probability in enumerate(probabilities.tolist()):
+            self._is_speaking = probability >= (_ENDS_BELOW if self._is_speaking else _BEGINS_AT)
+            has_speech[index] = self._is_speaking
+        return has_speech
+
+
+def measure_loudness(samples: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """Return the root mean square of every frame in `samples`, a whole number of frames."""
+    frames = samples.reshape(-1, FRAME_SAMPLES)
+    return np.sqrt(np.mean(np.square(frames), axis=1, dtype=np.float32))
+
+
+def _open_session() -> onnxruntime.InferenceSession:
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    options.add_session_config_entry("session.inter_op.allow_spinning", "0")
+    options.log_severity_level = 3
+    network = importlib.metadata.distribution("silero-vad").locate_file(_NETWORK)
+    return onnxruntime.InferenceSession(str(network), options, providers=["CPUExecutionProvider"])
