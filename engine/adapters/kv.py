@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import torch
 from torch import Tensor
@@ -22,48 +22,48 @@ class SlotShape:
     max_tokens: int
     num_frames: int
 
+    def num_bytes(self, dtype: torch.dtype) -> int:
+        """Return the size of one slot: keys and values of its text and its audio."""
+        positions = self.max_tokens + self.num_frames
+        return 2 * self.num_layers * self.num_heads * self.head_dim * positions * dtype.itemsize
 
-@dataclass(frozen=True, slots=True)
-class LayerViews:
-    """One row's share of one layer, ready for matrix products: no indexing is left for the step."""
+
+@dataclass(slots=True)
+class LayerCache:
+    """All slots of one layer; consecutive slots are one matrix product without copying."""
 
     self_keys: Tensor
-    """(heads, max_tokens, head_dim); `self_values` likewise."""
+    """(slots, heads, max_tokens, head_dim), likewise `self_values`; finite everywhere."""
     self_values: Tensor
     cross_keys: Tensor
-    """(heads, frames, head_dim); `cross_values` likewise."""
+    """(slots, heads, frames, head_dim), likewise `cross_values`."""
     cross_values: Tensor
-
-
-class _Slot:
-    """The storage of one row. `text` and `audio`: (layers, keys and values, heads, positions, head_dim)."""
-
-    def __init__(self, shape: SlotShape, dtype: torch.dtype, device: torch.device) -> None:
-        per_slot = (shape.num_layers, 2, shape.num_heads)
-        self.text = torch.empty((*per_slot, shape.max_tokens, shape.head_dim), dtype=dtype, device=device)
-        self.audio = torch.empty((*per_slot, shape.num_frames, shape.head_dim), dtype=dtype, device=device)
-        self.length = 0
-        self.is_used = False
-        self.views = [
-            LayerViews(text[0], text[1], audio[0], audio[1])
-            for text, audio in zip(self.text, self.audio, strict=True)
-        ]
 
 
 class KVCache:
     """Keys and values of the decoder, a slot for each running row.
 
-    Rows are allocated and freed one by one, so decodings join and leave at any step. Each row has
-    storage of its own and is attended to only up to its length: what a slot held before is never
-    seen, no row's numbers depend on another's, and a smaller pool needs no copying.
+    Rows are allocated and freed one by one, so decodings join and leave at any step; the lowest
+    free slots are taken first, so that running rows stay close together. Whoever attends to a row
+    must stop at its length: behind it lies what the slot held before.
     """
 
     def __init__(self, shape: SlotShape, num_slots: int, dtype: torch.dtype, device: torch.device) -> None:
         """Allocate the pool; a CPU gives its pages only as slots are used. Raises OutOfMemory."""
-        self._shape, self._dtype, self._device = shape, dtype, device
-        self._slots: list[_Slot] = []
-        self._num_slots = 0
-        self.resize(num_slots)
+        self.shape = shape
+        self._num_slots = num_slots
+        self._lengths = [0] * num_slots
+        self._used: set[int] = set()
+        heads = (num_slots, shape.num_heads)
+        text, audio = (*heads, shape.max_tokens, shape.head_dim), (*heads, shape.num_frames, shape.head_dim)
+        with out_of_memory_raised():
+            # Zeros, because a masked position still takes part in products, and 0 × NaN is NaN.
+            self.layers = [
+                LayerCache(
+                    *(torch.zeros(size, dtype=dtype, device=device) for size in (text, text, audio, audio))
+                )
+                for _ in range(shape.num_layers)
+            ]
 
     @property
     def num_slots(self) -> int:
@@ -73,75 +73,64 @@ class KVCache:
     @property
     def num_free(self) -> int:
         """How many rows `allocate` can still give."""
-        return max(0, self._num_slots - sum(slot.is_used for slot in self._slots))
-
-    @property
-    def max_tokens(self) -> int:
-        """The most tokens a row can hold."""
-        return self._shape.max_tokens
+        return max(0, self._num_slots - len(self._used))
 
     def length(self, row: int) -> int:
         """Return how many tokens `row` holds."""
-        return self._slots[row].length
+        return self._lengths[row]
 
     def set_length(self, row: int, length: int) -> None:
         """Say how many tokens `row` holds: more after a pass wrote them, fewer to reject a draft."""
-        self._slots[row].length = length
-
-    def views(self, row: int) -> Sequence[LayerViews]:
-        """Return `row`'s storage, layer by layer."""
-        return self._slots[row].views
+        self._lengths[row] = length
 
     def allocate(self, num_rows: int) -> list[int]:
-        """Take empty rows. Raises OutOfMemory where fewer are free."""
+        """Take empty rows, in rising order. Raises OutOfMemory where fewer are free."""
         if num_rows > self.num_free:
             raise OutOfMemory(f"{num_rows} rows wanted, {self.num_free} free")
-        unused = [row for row, slot in enumerate(self._slots) if not slot.is_used]
+        unused = [row for row in range(len(self._lengths)) if row not in self._used]
         rows = unused[:num_rows]
-        for row in rows:
-            self._slots[row].is_used = True
-            self._slots[row].length = 0
+        self._used.update(rows)
         return rows
 
     def free(self, rows: Sequence[int]) -> None:
         """Give rows back; what they held is forgotten."""
+        self._used.difference_update(rows)
         for row in rows:
-            self._slots[row].is_used = False
-        self._drop_unneeded()
+            self._lengths[row] = 0
+        self._shrink()
 
     def copy_rows(self, sources: Sequence[int], targets: Sequence[int], *, with_audio: bool) -> None:
         """Let each target remember what its source does; sources may be among the targets (beams).
 
         Without `with_audio` the cross-attention stays: right while beams of one chunk change places.
         """
-        moves = [
-            (source, target) for source, target in zip(sources, targets, strict=True) if source != target
-        ]
-        lengths = [self._slots[source].length for source, _ in moves]
-        with out_of_memory_raised():
-            texts = [
-                self._slots[source].text[..., :length, :].clone()
-                for (source, _), length in zip(moves, lengths, strict=True)
-            ]
-            audios = [self._slots[source].audio.clone() for source, _ in moves] if with_audio else []
-        for (_, target), text, length in zip(moves, texts, lengths, strict=True):
-            self._slots[target].text[..., :length, :] = text
-            self._slots[target].length = length
-        for (_, target), audio in zip(moves, audios, strict=False):
-            self._slots[target].audio.copy_(audio)
+        lengths = [self._lengths[row] for row in sources]
+        used = max(lengths, default=0)
+        to, of = list(targets), list(sources)
+        with torch.inference_mode(), out_of_memory_raised():
+            for layer in self.layers:
+                for text in (layer.self_keys, layer.self_values):
+                    text[to, :, :used] = text[of, :, :used]
+                for audio in (layer.cross_keys, layer.cross_values) if with_audio else ():
+                    audio[to] = audio[of]
+        for row, length in zip(targets, lengths, strict=True):
+            self._lengths[row] = length
 
     def resize(self, num_slots: int) -> None:
         """Hold at most `num_slots` rows; rows in use beyond it live on until they are freed.
 
-        Raises OutOfMemory where more are wanted than fit; the pool then stays as it was.
+        A pool only shrinks: more than it was made with is not to be had.
         """
-        missing = num_slots - len(self._slots)
-        with out_of_memory_raised():
-            self._slots += [_Slot(self._shape, self._dtype, self._device) for _ in range(missing)]
-        self._num_slots = num_slots
-        self._drop_unneeded()
+        self._num_slots = min(num_slots, len(self._lengths))
+        self._shrink()
 
-    def _drop_unneeded(self) -> None:
-        """Give back the storage of unused rows at the end that are more than the pool may hold."""
-        while len(self._slots) > self._num_slots and not self._slots[-1].is_used:
-            self._slots.pop()
+    def _shrink(self) -> None:
+        """Give back the storage behind the last slot that is still wanted, one tensor at a time."""
+        wanted = max(self._num_slots, max(self._used, default=-1) + 1)
+        if wanted == len(self._lengths):
+            return
+        self._lengths = self._lengths[:wanted]
+        with torch.inference_mode(), out_of_memory_raised():
+            for layer in self.layers:
+                for field in fields(layer):
+                    setattr(layer, field.name, getattr(layer, field.name)[:wanted].clone())

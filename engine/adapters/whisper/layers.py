@@ -1,8 +1,8 @@
 """The parts a Whisper network is built of; plain objects over tensors, nothing to train.
 
 A row's numbers must not depend on which rows share its pass, or a file's text would change with the
-load. So attention runs row by row, and the rows of a linear layer are multiplied in blocks of one
-size: libraries sum in another order for another number of rows, within a block they do not.
+load. Libraries sum in another order for another size of a matrix; so linear layers multiply rows in
+blocks, and attention pads the remembered positions, to sizes within which the order stays.
 """
 
 from __future__ import annotations
@@ -15,21 +15,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from engine.adapters.kv import LayerViews
+from engine.adapters.kv import LayerCache
+from engine.adapters.whisper.groups import Group
 
 _BLOCK_ROWS: Final = 8
 """The largest block that is as quick a row as any on a CPU (float32, AVX-512: 29 µs for 8 rows of
 512 → 512 and 111 µs for 16); the smallest is half of it, since single rows take another routine."""
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """The new tokens of one row: `[start, stop)` in the pass, behind `past` remembered ones."""
-
-    start: int
-    stop: int
-    past: int
-    views: Sequence[LayerViews]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +102,6 @@ class EncoderBlock:
 class DecoderBlock:
     """Causal self-attention, cross-attention to the audio, then the feed-forward part."""
 
-    index: int
     attn_ln: LayerNorm
     qkv: Linear
     """Queries (already scaled), keys and values, stacked."""
@@ -127,49 +117,55 @@ class DecoderBlock:
     mlp_out: Linear
     n_head: int
 
-    def listen(self, states: Tensor, views: LayerViews) -> None:
+    def listen(self, row: int, states: Tensor, cache: LayerCache) -> None:
         """Write the keys and values of one window's `states`, (frames, width)."""
         frames, width = states.shape
         kv = self.cross_kv.window(states).view(frames, 2, self.n_head, width // self.n_head)
-        views.cross_keys.copy_(kv[:, 0].transpose(0, 1))
-        views.cross_values.copy_(kv[:, 1].transpose(0, 1))
+        cache.cross_keys[row] = kv[:, 0].transpose(0, 1)
+        cache.cross_values[row] = kv[:, 1].transpose(0, 1)
 
-    def __call__(self, x: Tensor, spans: Sequence[Span], weights: Tensor | None) -> Tensor:
+    def __call__(
+        self, x: Tensor, groups: Sequence[Group], cache: LayerCache, weights: Tensor | None
+    ) -> Tensor:
         """Return (tokens, width) of `x`, (tokens, width), and remember the tokens' keys and values.
 
-        Into `weights`, (heads, tokens, frames), goes what each head attended to.
+        Into `weights`, (tokens, heads, frames), goes what each head attends to.
         """
-        x = x + self.out.rows(self._self_attention(self.qkv.rows(self.attn_ln(x)), spans))
+        qkv = self.qkv.rows(self.attn_ln(x)).view(x.shape[0], 3, self.n_head, -1)
+        x = x + self.out.rows(torch.cat([self._self_attention(qkv, group, cache) for group in groups]))
+        q = self.cross_q.rows(self.cross_attn_ln(x)).view(x.shape[0], self.n_head, -1)
         x = x + self.cross_out.rows(
-            self._cross_attention(self.cross_q.rows(self.cross_attn_ln(x)), spans, weights)
+            torch.cat([self._cross_attention(q, group, cache, weights) for group in groups])
         )
         return x + self.mlp_out.rows(F.gelu(self.mlp_in.rows(self.mlp_ln(x))))
 
-    def _self_attention(self, qkv: Tensor, spans: Sequence[Span]) -> Tensor:
-        tokens, width = qkv.shape[0], qkv.shape[1] // 3
-        q, k, v = qkv.view(tokens, 3, self.n_head, -1).permute(1, 2, 0, 3)
-        attended = torch.empty((tokens, width), dtype=qkv.dtype, device=qkv.device)
-        result = attended.view(tokens, self.n_head, -1).transpose(0, 1)
-        for span in spans:
-            new = slice(span.start, span.stop)
-            views, end = span.views[self.index], span.past + span.stop - span.start
-            views.self_keys[:, span.past : end] = k[:, new]
-            views.self_values[:, span.past : end] = v[:, new]
-            scores = q[:, new] @ views.self_keys[:, :end].transpose(1, 2)
-            if span.stop - span.start > 1:
-                scores += torch.full_like(scores[0], -torch.inf).triu_(span.past + 1)
-            result[:, new] = scores.softmax(-1) @ views.self_values[:, :end]
-        return attended
+    def _self_attention(self, qkv: Tensor, group: Group, cache: LayerCache) -> Tensor:
+        """Return (tokens of the group, width) of `qkv`, (tokens, 3, heads, head_dim)."""
+        q, k, v = qkv[group.tokens].unbind(1)
+        cache.self_keys[group.slot_index, :, group.position_index] = k
+        cache.self_values[group.slot_index, :, group.position_index] = v
+        keys = cache.self_keys[group.slots, :, : group.num_positions].flatten(0, 1)
+        values = cache.self_values[group.slots, :, : group.num_positions].flatten(0, 1)
+        scores = torch.bmm(self._by_head(q, group), keys.transpose(1, 2))
+        scores.view(group.num_rows, self.n_head, group.num_tokens, -1).add_(group.mask)
+        return self._by_token(torch.bmm(scores.softmax(-1), values), group)
 
-    def _cross_attention(self, q: Tensor, spans: Sequence[Span], weights: Tensor | None) -> Tensor:
-        tokens = q.shape[0]
-        attended = torch.empty_like(q)
-        result = attended.view(tokens, self.n_head, -1).transpose(0, 1)
-        queries = q.view(tokens, self.n_head, -1).transpose(0, 1)
-        for span in spans:
-            new, views = slice(span.start, span.stop), span.views[self.index]
-            scores = (queries[:, new] @ views.cross_keys.transpose(1, 2)).softmax(-1)
-            result[:, new] = scores @ views.cross_values
-            if weights is not None:
-                weights[:, new] = scores
-        return attended
+    def _cross_attention(self, q: Tensor, group: Group, cache: LayerCache, weights: Tensor | None) -> Tensor:
+        """Return (tokens of the group, width) of `q`, (tokens, heads, head_dim)."""
+        keys = cache.cross_keys[group.slots].flatten(0, 1)
+        values = cache.cross_values[group.slots].flatten(0, 1)
+        attended = torch.bmm(self._by_head(q[group.tokens], group), keys.transpose(1, 2)).softmax(-1)
+        if weights is not None:
+            by_row = attended.view(group.num_rows, self.n_head, group.num_tokens, -1)
+            weights[group.tokens] = by_row.transpose(1, 2).flatten(0, 1)
+        return self._by_token(torch.bmm(attended, values), group)
+
+    def _by_head(self, x: Tensor, group: Group) -> Tensor:
+        """Turn (tokens of the group, heads, head_dim) into (rows × heads, tokens of a row, head_dim)."""
+        by_row = x.reshape(group.num_rows, group.num_tokens, self.n_head, -1)
+        return by_row.transpose(1, 2).reshape(group.num_rows * self.n_head, group.num_tokens, -1)
+
+    def _by_token(self, x: Tensor, group: Group) -> Tensor:
+        """Turn (rows × heads, tokens of a row, head_dim) into (tokens of the group, width)."""
+        by_row = x.view(group.num_rows, self.n_head, group.num_tokens, -1).transpose(1, 2)
+        return by_row.reshape(group.num_rows * group.num_tokens, -1)

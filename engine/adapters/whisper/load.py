@@ -121,17 +121,16 @@ def _decoder(weights: _Weights, dims: Dimensions) -> TextDecoder:
     return TextDecoder(
         token_embedding=Linear(weights.take("decoder.embed_tokens.weight", dims.n_vocab, width), None),
         positional_embedding=weights.take("decoder.embed_positions.weight", dims.n_text_ctx, width),
-        blocks=[_decoder_block(weights, index, dims) for index in range(dims.n_text_layer)],
+        blocks=[_decoder_block(weights, f"decoder.layers.{n}", dims) for n in range(dims.n_text_layer)],
         ln=weights.norm("decoder.layer_norm", width),
     )
 
 
-def _decoder_block(weights: _Weights, index: int, dims: Dimensions) -> DecoderBlock:
-    name, width, n_head = f"decoder.layers.{index}", dims.n_text_state, dims.n_text_head
+def _decoder_block(weights: _Weights, name: str, dims: Dimensions) -> DecoderBlock:
+    width, n_head = dims.n_text_state, dims.n_text_head
     n_mlp = weights.num_rows(f"{name}.fc1.weight")
     cross = weights.attention(f"{name}.encoder_attn", width, n_head)
     return DecoderBlock(
-        index=index,
         n_head=n_head,
         attn_ln=weights.norm(f"{name}.self_attn_layer_norm", width),
         qkv=weights.attention(f"{name}.self_attn", width, n_head).qkv(),

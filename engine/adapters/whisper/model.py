@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 import torch
 import torch.nn.functional as F
@@ -15,7 +16,8 @@ from torch import Tensor
 from engine.adapters.kv import KVCache, SlotShape
 from engine.adapters.runtime import Runtime, out_of_memory_raised
 from engine.adapters.whisper.config import WhisperConfig
-from engine.adapters.whisper.layers import Conv, DecoderBlock, EncoderBlock, LayerNorm, Linear, Span
+from engine.adapters.whisper.groups import NewTokens, group_rows
+from engine.adapters.whisper.layers import Conv, DecoderBlock, EncoderBlock, LayerNorm, Linear
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,7 @@ class Whisper:
         self.runtime = runtime
         self._encoder = encoder
         self._decoder = decoder
-        self._alignment_layers = sorted({layer for layer, _ in config.alignment_heads})
+        self._alignment_layers = {layer for layer, _ in config.alignment_heads}
 
     @property
     def device(self) -> torch.device:
@@ -105,8 +107,8 @@ class Whisper:
         """
         with out_of_memory_raised():
             for row, window in zip(rows, states, strict=True):
-                for block, views in zip(self._decoder.blocks, cache.views(row), strict=True):
-                    block.listen(window, views)
+                for block, layer in zip(self._decoder.blocks, cache.layers, strict=True):
+                    block.listen(row, window, layer)
 
     @torch.inference_mode()
     def prefill(
@@ -124,22 +126,28 @@ class Whisper:
         is one row of logits each: the last position's. Raises OutOfMemory, the rows then hold what
         they held before; ValueError where a row's tokens exceed `n_text_ctx`.
         """
-        spans = _spans(cache, rows, [len(prompt) for prompt in prompts])
+        counts = [len(prompt) for prompt in prompts]
+        new = [NewTokens(row, cache.length(row), count) for row, count in zip(rows, counts, strict=True)]
+        for item in new:
+            if item.count < 1 or item.past + item.count > cache.shape.max_tokens:
+                raise ValueError(f"{item.count} tokens behind {item.past} of {cache.shape.max_tokens}")
+        order = sorted(range(len(rows)), key=lambda index: rows[index])
+        starts = dict(zip(order, accumulate((counts[index] for index in order), initial=0), strict=False))
+        asked = logits_at or [(-1,)] * len(rows)
+        wanted = [
+            starts[index] + (position if position >= 0 else counts[index] + position)
+            for index, positions in enumerate(asked)
+            for position in positions
+        ]
         with out_of_memory_raised():
-            x, attention = self._forward(
-                [token for prompt in prompts for token in prompt], spans, with_attention
-            )
-            if logits_at is None:
-                wanted = [span.stop - 1 for span in spans]
-            else:
-                wanted = [
-                    (span.start if position >= 0 else span.stop) + position
-                    for span, positions in zip(spans, logits_at, strict=True)
-                    for position in positions
-                ]
+            tokens = [token for index in order for token in prompts[index]]
+            x, attention = self._forward(cache, tokens, [new[index] for index in order], with_attention)
             logits = self._decoder.token_embedding.rows(x[wanted]).float()
-        for row, span in zip(rows, spans, strict=True):
-            cache.set_length(row, span.past + span.stop - span.start)
+            if attention is not None:
+                back = [starts[index] + at for index, count in enumerate(counts) for at in range(count)]
+                attention = attention[back]
+        for item in new:
+            cache.set_length(item.row, item.past + item.count)
         return Decoded(logits, attention)
 
     def step(
@@ -149,35 +157,23 @@ class Whisper:
         return self.prefill(cache, rows, [(token,) for token in tokens], with_attention=with_attention)
 
     def _forward(
-        self, tokens: Sequence[int], spans: Sequence[Span], with_attention: bool
+        self, cache: KVCache, tokens: Sequence[int], rows: Sequence[NewTokens], with_attention: bool
     ) -> tuple[Tensor, Tensor | None]:
         """Return the last states, (tokens, width), and the alignment heads' attention if wanted."""
         decoder, dims = self._decoder, self.config.dims
+        groups = group_rows(rows, cache.shape.max_tokens, like=decoder.positional_embedding)
+        positions = torch.cat([group.position_index for group in groups])
         ids = torch.tensor(tokens, device=self.device)
-        positions = [span.past + index for span in spans for index in range(span.stop - span.start)]
         x = decoder.token_embedding.weight[ids] + decoder.positional_embedding[positions]
         layer_weights: dict[int, Tensor] = {}
-        for block in decoder.blocks:
+        for index, (block, layer) in enumerate(zip(decoder.blocks, cache.layers, strict=True)):
             weights = None
-            if with_attention and block.index in self._alignment_layers:
-                weights = x.new_empty((dims.n_text_head, len(tokens), dims.n_audio_ctx))
-                layer_weights[block.index] = weights
-            x = block(x, spans, weights)
+            if with_attention and index in self._alignment_layers:
+                weights = x.new_empty((len(tokens), dims.n_text_head, dims.n_audio_ctx))
+                layer_weights[index] = weights
+            x = block(x, groups, layer, weights)
         attention = None
         if with_attention:
-            heads = [layer_weights[layer][head] for layer, head in self.config.alignment_heads]
+            heads = [layer_weights[layer][:, head] for layer, head in self.config.alignment_heads]
             attention = torch.stack(heads, dim=1).float()
         return decoder.ln(x), attention
-
-
-def _spans(cache: KVCache, rows: Sequence[int], counts: Sequence[int]) -> list[Span]:
-    """Lay the rows' new tokens one behind the other. Raises ValueError."""
-    spans: list[Span] = []
-    start = 0
-    for row, count in zip(rows, counts, strict=True):
-        past = cache.length(row)
-        if count < 1 or past + count > cache.max_tokens:
-            raise ValueError(f"{count} tokens behind {past}: a row holds {cache.max_tokens}")
-        spans.append(Span(start, start + count, past, cache.views(row)))
-        start += count
-    return spans
