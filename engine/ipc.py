@@ -19,6 +19,7 @@ import logging
 import os
 import socket
 import threading
+import time
 import uuid
 import weakref
 from pathlib import Path
@@ -40,6 +41,7 @@ LINGER_S: Final = 2.0
 """How long an orderly ending waits for its last messages to be taken; 0 loses the last nearly always."""
 LONGEST_SOCKET_PATH_BYTES: Final = 100
 """A socket's path must fit 104 bytes on macOS, 108 on Linux, its end included."""
+NEW_FILE_S: Final = 10.0
 
 # Sockets that are open in this process: a context can be ended safely only after the last of them.
 _open_sockets: weakref.WeakSet[zmq.Socket[bytes]] = weakref.WeakSet()
@@ -165,7 +167,9 @@ def sweep(folder: Path) -> None:
     for place in (folder, short_private_folder(folder, make=False)):
         for path in place.glob("*.sock"):
             with contextlib.suppress(OSError):
-                if _is_deserted(path):
+                # One that is just being bound has a file already, and no listener yet.
+                is_new = time.time() - path.stat().st_mtime < NEW_FILE_S
+                if not is_new and _is_deserted(path):
                     path.unlink()
 
 
