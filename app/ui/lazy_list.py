@@ -14,6 +14,8 @@ from app.ui.transcript_model import AnyIndex
 _ACTION: Final = QAbstractItemView.CursorAction
 _HINT: Final = QAbstractItemView.ScrollHint
 _MAX_SETTLING: Final = 8
+_MARGIN: Final = 8
+"""Room above the first row and below the last one, pixels; it scrolls away with them."""
 
 
 class LazyListView(QListView):
@@ -70,12 +72,12 @@ class LazyListView(QListView):
 
     def row_rect(self, row: int) -> QRect:
         """Return where `row` is, in the viewport's coordinates; a guess when it is off screen."""
-        top = self._heights.top(row) - self.verticalScrollBar().value()
+        top = self._top(row) - self.verticalScrollBar().value()
         return QRect(0, top, self.viewport().width(), self._heights.height(row))
 
     def row_at(self, y: int) -> int | None:
         """Return the row at `y` of the viewport, None below the last one."""
-        y += self.verticalScrollBar().value()
+        y += self.verticalScrollBar().value() - _MARGIN
         return self._heights.row_at(y) if 0 <= y < self._heights.total else None
 
     def is_row_visible(self, row: int) -> bool:
@@ -150,8 +152,8 @@ class LazyListView(QListView):
             self._anchor = (row, y + dy)
         elif self.num_rows:
             value = self.verticalScrollBar().value()
-            row = self._heights.row_at(value)
-            self._anchor = (row, self._heights.top(row) - value)
+            row = self._heights.row_at(value - _MARGIN)
+            self._anchor = (row, self._top(row) - value)
         self._settle()
 
     def visualRect(self, index: AnyIndex) -> QRect:
@@ -230,8 +232,8 @@ class LazyListView(QListView):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self.viewport())
-        row = self.row_at(max(0, event.rect().top()))
-        while row is not None and row < self.num_rows:
+        row = self._nearest_row(event.rect().top()) if self.num_rows else 0
+        while row < self.num_rows:
             rect = self.row_rect(row)
             if rect.top() > event.rect().bottom():
                 break
@@ -248,13 +250,13 @@ class LazyListView(QListView):
             bar, height = self.verticalScrollBar(), self.viewport().height()
             bar.setPageStep(height)
             bar.setSingleStep(max(1, self.fontMetrics().lineSpacing()))
-            bar.setRange(0, max(0, self._heights.total - height))
+            bar.setRange(0, max(0, self._extent - height))
             bar.setValue(value)
         finally:
             self._is_settling = False
         if self.num_rows:
-            row = self._heights.row_at(value)
-            self._anchor = (row, self._heights.top(row) - value)
+            row = self._heights.row_at(value - _MARGIN)
+            self._anchor = (row, self._top(row) - value)
         self.updateEditorGeometries()
         self.viewport().update()
 
@@ -263,7 +265,7 @@ class LazyListView(QListView):
         height = self.viewport().height()
         if self.sticks_to_end:
             self._measure(self.num_rows - 1)
-            self._anchor = (self.num_rows - 1, height - self._heights.height(self.num_rows - 1))
+            self._anchor = (self.num_rows - 1, height - _MARGIN - self._heights.height(self.num_rows - 1))
         row, y = min(self._anchor[0], self.num_rows - 1), self._anchor[1]
         value = 0
         for _ in range(_MAX_SETTLING):
@@ -277,12 +279,19 @@ class LazyListView(QListView):
                 self._measure(below)
                 bottom += self._heights.height(below)
                 below += 1
-            wanted = self._heights.top(row) - y
-            value = max(0, min(wanted, self._heights.total - height))
+            wanted = self._top(row) - y
+            value = max(0, min(wanted, self._extent - height))
             if value == wanted:
                 break
             y += wanted - value
         return value
+
+    @property
+    def _extent(self) -> int:
+        return self._heights.total + 2 * _MARGIN
+
+    def _top(self, row: int) -> int:
+        return self._heights.top(row) + _MARGIN
 
     def _measure(self, row: int) -> None:
         if not self._heights.is_measured(row):
@@ -294,5 +303,5 @@ class LazyListView(QListView):
         return self._heights.row_at(max(0, top + page if down else top - page))
 
     def _nearest_row(self, y: int) -> int:
-        offset = y + self.verticalScrollBar().value()
+        offset = y + self.verticalScrollBar().value() - _MARGIN
         return self._heights.row_at(max(0, min(offset, self._heights.total - 1)))

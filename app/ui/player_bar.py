@@ -88,19 +88,19 @@ class PlayerBar(QWidget):
             self._show_playing(self._player.is_playing)
 
     def _build(self) -> None:
-        self.setObjectName("playerBar")
+        self.setObjectName("player_bar")
         self.setAccessibleName(self.tr("Player"))
-        self.play_button.setObjectName("playButton")
+        self.play_button.setObjectName("play_button")
         self.play_button.setAutoRaise(True)
-        self.slider.setObjectName("seekSlider")
+        self.slider.setObjectName("seek_slider")
         self.slider.setAccessibleName(self.tr("Place in the recording"))
-        self.speed.setObjectName("speedCombo")
+        self.speed.setObjectName("speed_combo")
         self.speed.setAccessibleName(self.tr("Speed"))
         self.speed.setToolTip(self.tr("Speed"))
         for rate in RATES:
             self.speed.addItem(f"{QLocale().toString(rate, 'g', 3)}×", rate)
         self.speed.setCurrentIndex(RATES.index(min(RATES, key=lambda rate: abs(rate - self._player.rate))))
-        for label, name in ((self.position, "positionLabel"), (self.duration, "durationLabel")):
+        for label, name in ((self.position, "position_label"), (self.duration, "duration_label")):
             font = QFont(label.font())
             # Digits of one width: the numbers must not tremble while they run.
             font.setFeature(QFont.Tag("tnum"), 1)

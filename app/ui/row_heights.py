@@ -84,7 +84,7 @@ class RowHeights:
         return total
 
     def row_at(self, y: int) -> int:
-        """Return the row that covers `y`, the last one below the end. Raises IndexError without rows."""
+        """Return the row that covers `y`, else the nearest one. Raises IndexError without rows."""
         if not self._heights:
             raise IndexError("no rows")
         row, step = 0, 1 << (len(self._heights).bit_length() - 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import dataclass
 from typing import Final
 
@@ -77,7 +78,7 @@ def row_style(font: QFont, *, zoom_percent: int, with_hours: bool) -> RowStyle:
         line_gap=gap,
         line_height=em + gap,
         character_width=max(1, QFontMetrics(text_font).averageCharWidth()),
-        pad_y=round(em * 0.32),
+        pad_y=round(em * 0.4),
         bar_width=max(3, em // 6),
         mark_left=mark_left,
         mark_size=mark,
@@ -103,7 +104,8 @@ def lay_out(text: str, style: RowStyle, text_width: int, *, is_tail: bool) -> QT
     if is_tail and max(text, default="") < _FIRST_WIDE_CHARACTER:
         font.setItalic(True)
     layout = QTextLayout(text.replace("\n", "\u2028"), font)
-    option = QTextOption(Qt.AlignmentFlag.AlignLeading)
+    is_reversed = _is_right_to_left(text)
+    option = QTextOption(Qt.AlignmentFlag.AlignRight if is_reversed else Qt.AlignmentFlag.AlignLeft)
     option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
     option.setTextDirection(Qt.LayoutDirection.LayoutDirectionAuto)
     layout.setTextOption(option)
@@ -116,6 +118,17 @@ def lay_out(text: str, style: RowStyle, text_width: int, *, is_tail: bool) -> QT
         y += line.height() + style.line_gap
     layout.endLayout()
     return layout
+
+
+def _is_right_to_left(text: str) -> bool:
+    """Say whether the first letter that has a direction is written from right to left (UAX 9, P2)."""
+    for character in text:
+        match unicodedata.bidirectional(character):
+            case "L":
+                return False
+            case "R" | "AL":
+                return True
+    return False
 
 
 def row_height(layout: QTextLayout, style: RowStyle) -> int:

@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import Final
 
 from PySide6.QtCore import QAbstractItemModel, QEvent, QMimeData, QObject, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QTextBlockFormat, QTextCursor, QTextOption
+from PySide6.QtGui import (
+    QInputMethodEvent,
+    QKeyEvent,
+    QResizeEvent,
+    QTextBlockFormat,
+    QTextCursor,
+    QTextOption,
+)
 from PySide6.QtWidgets import (
     QAbstractItemDelegate,
     QFrame,
@@ -37,7 +44,7 @@ class SegmentEditor(QTextEdit):
     def __init__(self, style: RowStyle, parent: QWidget) -> None:
         super().__init__(parent)
         self._style = style
-        self.setObjectName("segmentEditor")
+        self.setObjectName("segment_editor")
         self.setAccessibleName(self.tr("Text of the segment"))
         self.setAcceptRichText(False)
         self.setFont(style.text_font)
@@ -47,7 +54,9 @@ class SegmentEditor(QTextEdit):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         self.document().setDocumentMargin(0)
-        self.document().documentLayout().documentSizeChanged.connect(lambda _size: self.height_changed.emit())
+        # Setting it up counts as a change of the text to Qt, none to us.
+        self.document().setModified(False)
+        self.textChanged.connect(self.height_changed)
 
     @property
     def text_height(self) -> int:
@@ -64,6 +73,16 @@ class SegmentEditor(QTextEdit):
         cursor.mergeBlockFormat(spaced)
         self.document().clearUndoRedoStacks()
         self.moveCursor(QTextCursor.MoveOperation.End)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self.height_changed.emit()
+
+    def inputMethodEvent(self, event: QInputMethodEvent) -> None:
+        super().inputMethodEvent(event)
+        # What is being composed takes room, too, and is not told as a change of the text.
+        self.height_changed.emit()
 
     def canInsertFromMimeData(self, source: QMimeData) -> bool:
         return source.hasText()

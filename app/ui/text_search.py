@@ -6,11 +6,10 @@ import re
 import unicodedata
 from bisect import bisect_left, insort
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, order=True)
-class Match:
+class Match(NamedTuple):
     """One place where the query stands: characters `[start, end)` of the text of `row`."""
 
     row: int

@@ -78,7 +78,7 @@ class TranscriptList(LazyListView):
         self._delegate.editor_opened.connect(self._on_editor_opened)
         self._delegate.closeEditor.connect(self._on_editor_closed)
         self.setItemDelegate(self._delegate)
-        self.setObjectName("transcriptList")
+        self.setObjectName("transcript_list")
         self.setAccessibleName(self.tr("Transcript"))
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setMouseTracking(True)
@@ -163,7 +163,7 @@ class TranscriptList(LazyListView):
         state = RowState(
             is_selected=self.selectionModel().isRowSelected(row, QModelIndex()),
             is_playing=row == self.playing_row,
-            is_current=row == self.currentIndex().row() and self.hasFocus(),
+            is_current=row == self.currentIndex().row() and (self.hasFocus() or self.is_editing),
             is_edited=row == self._edited.row(),
         )
         self._rows.paint(painter, row, rect, state)

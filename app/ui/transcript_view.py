@@ -216,15 +216,15 @@ class TranscriptView(QWidget):
             self._icons.redraw()
 
     def _build(self) -> None:
-        self.setObjectName("transcriptView")
-        self._empty.setObjectName("transcriptEmpty")
+        self.setObjectName("transcript_view")
+        self._empty.setObjectName("transcript_empty")
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._empty.setWordWrap(True)
         self._empty.setForegroundRole(self._empty.palette().ColorRole.PlaceholderText)
         self._empty.setBackgroundRole(self._empty.palette().ColorRole.Base)
         self._empty.setAutoFillBackground(True)
         self._empty.setMargin(24)
-        self._jump.setObjectName("jumpButton")
+        self._jump.setObjectName("jump_button")
         self._jump.setCursor(Qt.CursorShape.PointingHandCursor)
         self._icons.put(self._jump, "down")
         self._jump.hide()
