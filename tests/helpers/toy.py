@@ -309,7 +309,7 @@ def _finished(decode: Decode) -> Finished:
 def _segments(ids: Sequence[int], logprobs: Sequence[float], finished: Finished) -> Iterator[Segment]:
     duration_s = finished.num_samples / SAMPLE_RATE_HZ
     times = _word_times(ids)
-    starts = [index for index, one in enumerate(ids) if one >= FIRST_TIME_ID]
+    starts = [index for index, one in enumerate(ids) if index == 0 or one >= FIRST_TIME_ID]
     for start, end in zip(starts, [*starts[1:], len(ids)], strict=True):
         own_ids, own_times = ids[start:end], times[start:end]
         yield Segment(

@@ -1,0 +1,34 @@
+"""Segments hold exactly the text that a stop string has left."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.detokenizer.segments import cut_segments
+from engine.protocol.transcript import Segment, Word
+
+
+def _word(text: str) -> Word:
+    return Word(text=text, start=0.0, end=1.0, probability=1.0)
+
+
+SEGMENTS = (
+    Segment(start=0.0, end=2.0, text=" one two", words=(_word(" one"), _word(" two"))),
+    Segment(start=2.0, end=3.0, text=" three", words=(_word(" three"),)),
+)
+
+
+@pytest.mark.parametrize("num_chars", range(16))
+def test_the_segments_join_to_the_text_that_is_left(num_chars: int) -> None:
+    cut = cut_segments(SEGMENTS, num_chars)
+    assert "".join(segment.text for segment in cut) == " one two three"[:num_chars]
+    assert all(segment.text for segment in cut)
+
+
+def test_only_whole_words_keep_their_times() -> None:
+    (cut,) = cut_segments(SEGMENTS, 6)
+    assert [word.text for word in cut.words] == [" one"]
+
+
+def test_segments_that_are_not_cut_stay_as_they_are() -> None:
+    assert cut_segments(SEGMENTS, 14) == SEGMENTS
