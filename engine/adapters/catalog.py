@@ -65,143 +65,18 @@ def entry(key: str) -> CatalogEntry | None:
     return _BY_KEY.get(key)
 
 
-_ENGLISH: Final = ("en",)
-_WHISPER_LANGUAGES: Final = tuple(
-    [
-        "en",
-        "zh",
-        "de",
-        "es",
-        "ru",
-        "ko",
-        "fr",
-        "ja",
-        "pt",
-        "tr",
-        "pl",
-        "ca",
-        "nl",
-        "ar",
-        "sv",
-        "it",
-        "id",
-        "hi",
-        "fi",
-        "vi",
-        "he",
-        "uk",
-        "el",
-        "ms",
-        "cs",
-        "ro",
-        "da",
-        "hu",
-        "ta",
-        "no",
-        "th",
-        "ur",
-        "hr",
-        "bg",
-        "lt",
-        "la",
-        "mi",
-        "ml",
-        "cy",
-        "sk",
-        "te",
-        "fa",
-        "lv",
-        "bn",
-        "sr",
-        "az",
-        "sl",
-        "kn",
-        "et",
-        "mk",
-        "br",
-        "eu",
-        "is",
-        "hy",
-        "ne",
-        "mn",
-        "bs",
-        "kk",
-        "sq",
-        "sw",
-        "gl",
-        "mr",
-        "pa",
-        "si",
-        "km",
-        "sn",
-        "yo",
-        "so",
-        "af",
-        "oc",
-        "ka",
-        "be",
-        "tg",
-        "sd",
-        "gu",
-        "am",
-        "yi",
-        "lo",
-        "uz",
-        "fo",
-        "ht",
-        "ps",
-        "tk",
-        "nn",
-        "mt",
-        "sa",
-        "lb",
-        "my",
-        "bo",
-        "tl",
-        "mg",
-        "as",
-        "tt",
-        "haw",
-        "ln",
-        "ha",
-        "ba",
-        "jw",
-        "su",
-    ]
+def _codes(languages: str) -> tuple[str, ...]:
+    return tuple(languages.split())
+
+
+_ENGLISH: Final = _codes("en")
+_WHISPER_LANGUAGES: Final = _codes(
+    "en zh de es ru ko fr ja pt tr pl ca nl ar sv it id hi fi vi he uk el ms cs ro da hu ta no th ur hr bg lt la "
+    "mi ml cy sk te fa lv bn sr az sl kn et mk br eu is hy ne mn bs kk sq sw gl mr pa si km sn yo so af oc ka be tg "
+    "sd gu am yi lo uz fo ht ps tk nn mt sa lb my bo tl mg as tt haw ln ha ba jw su"
 )
-_QWEN_LANGUAGES: Final = tuple(
-    [
-        "zh",
-        "en",
-        "yue",
-        "ar",
-        "de",
-        "fr",
-        "es",
-        "pt",
-        "id",
-        "it",
-        "ko",
-        "ru",
-        "th",
-        "vi",
-        "ja",
-        "tr",
-        "hi",
-        "ms",
-        "nl",
-        "sv",
-        "da",
-        "fi",
-        "pl",
-        "cs",
-        "fil",
-        "fa",
-        "el",
-        "ro",
-        "hu",
-        "mk",
-    ]
+_QWEN_LANGUAGES: Final = _codes(
+    "zh en yue ar de fr es pt id it ko ru th vi ja tr hi ms nl sv da fi pl cs fil fa el ro hu mk"
 )
 _SMALL_FILES_BYTES: Final = 4_000_000
 
@@ -222,6 +97,10 @@ def _whisper(key: str, revision: str, weights: ModelFile, note: str) -> CatalogE
         note=note,
         download_bytes=(weights.size_bytes or 0) + _SMALL_FILES_BYTES,
     )
+
+
+def _weights(size_bytes: int, sha256: str) -> ModelFile:
+    return ModelFile("model.safetensors", size_bytes, sha256)
 
 
 def _distil(size: str, weights_bytes: int, note: str) -> CatalogEntry:
@@ -367,91 +246,55 @@ CATALOG: Final = (
     _whisper(
         "whisper-tiny",
         "169d4a4341b33bc18d8881c4b69c2e104e1cc0af",
-        ModelFile(
-            "model.safetensors",
-            151_061_672,
-            "7ebd0e69e78190ffe1438491fa05cc1f5c1aa3a4c4db3bc1723adbb551ea2395",
-        ),
+        _weights(151_061_672, "7ebd0e69e78190ffe1438491fa05cc1f5c1aa3a4c4db3bc1723adbb551ea2395"),
         "The quickest that knows many languages; expect mistakes.",
     ),
     _whisper(
         "whisper-base.en",
         "911407f4214e0e1d82085af863093ec0b66f9cd6",
-        ModelFile(
-            "model.safetensors",
-            290_401_888,
-            "d4dd5542fd6a1d35639e21384238f3bfe6c557c849d392b5905d33ee29e71db5",
-        ),
+        _weights(290_401_888, "d4dd5542fd6a1d35639e21384238f3bfe6c557c849d392b5905d33ee29e71db5"),
         "As quick as base and a little better, in English only.",
     ),
     _whisper(
         "whisper-small",
         "973afd24965f72e36ca33b3055d56a652f456b4d",
-        ModelFile(
-            "model.safetensors",
-            966_995_080,
-            "1d7734884874f1a1513ed9aa760a4f8e97aaa02fd6d93a3a85d27b2ae9ca596b",
-        ),
+        _weights(966_995_080, "1d7734884874f1a1513ed9aa760a4f8e97aaa02fd6d93a3a85d27b2ae9ca596b"),
         "Clearly better than base, a few times slower.",
     ),
     _whisper(
         "whisper-small.en",
         "e8727524f962ee844a7319d92be39ac1bd25655a",
-        ModelFile(
-            "model.safetensors",
-            966_992_008,
-            "6014ac49b506df900f66f4aca6b0801eed7245594ace97bcaf73e0ae5b863066",
-        ),
+        _weights(966_992_008, "6014ac49b506df900f66f4aca6b0801eed7245594ace97bcaf73e0ae5b863066"),
         "Small for English only.",
     ),
     _whisper(
         "whisper-medium",
         "abdf7c39ab9d0397620ccaea8974cc764cd0953e",
-        ModelFile(
-            "model.safetensors",
-            3_055_544_304,
-            "62f73550fa6db24b0c6f6c5962bd0dae80fa644e93cde9cd9c3792971b47fd28",
-        ),
+        _weights(3_055_544_304, "62f73550fa6db24b0c6f6c5962bd0dae80fa644e93cde9cd9c3792971b47fd28"),
         "Accurate and slow; turbo is as good and much quicker.",
     ),
     _whisper(
         "whisper-medium.en",
         "2e98eb6279edf5095af0c8dedb36bdec0acd172b",
-        ModelFile(
-            "model.safetensors",
-            3_055_540_208,
-            "8f731340f569588236c21f794c33e83b7cc5a297511d2bdc30117ea969004311",
-        ),
+        _weights(3_055_540_208, "8f731340f569588236c21f794c33e83b7cc5a297511d2bdc30117ea969004311"),
         "Medium for English only.",
     ),
     _whisper(
         "whisper-large-v2",
         "ae4642769ce2ad8fc292556ccea8e901f1530655",
-        ModelFile(
-            "model.safetensors",
-            6_173_370_152,
-            "57a1ba2a82c093cabff2541409ae778c97145378b9ddfa722763cb1cb8f9020b",
-        ),
+        _weights(6_173_370_152, "57a1ba2a82c093cabff2541409ae778c97145378b9ddfa722763cb1cb8f9020b"),
         "Very accurate; wants a graphics card or patience.",
     ),
     _whisper(
         "whisper-large-v3",
         "06f233fe06e710322aca913c1bc4249a0d71fce1",
-        ModelFile(
-            "model.safetensors",
-            3_087_130_976,
-            "a8e94b85976e5864ba3e9525c7e6c83b2a1eca42d4b797a0c7c24d778e40fd95",
-        ),
+        _weights(3_087_130_976, "a8e94b85976e5864ba3e9525c7e6c83b2a1eca42d4b797a0c7c24d778e40fd95"),
         "The most accurate Whisper; wants a graphics card or patience.",
     ),
     _whisper(
         "whisper-large-v3-turbo",
         "41f01f3fe87f28c78e2fbf8b568835947dd65ed9",
-        ModelFile(
-            "model.safetensors",
-            1_617_824_864,
-            "542566a422ae4f3fd23f1ba11add198fca01bbf82e66e6a2857b3f608b1eb9d1",
-        ),
+        _weights(1_617_824_864, "542566a422ae4f3fd23f1ba11add198fca01bbf82e66e6a2857b3f608b1eb9d1"),
         "Nearly as accurate as large-v3 and several times quicker; does not translate.",
     ),
     _distil("small.en", 335_000_000, "A quicker small, in English only."),
@@ -462,22 +305,14 @@ CATALOG: Final = (
         "0.6B",
         "7f1569a48a89f3e3f4dc3a5c9d28bddd903bc76c",
         ModelFile("config.json", 2398, "9eecf6f1b383e343889c2e6010e632590fa57d4bc678e151c7d6a160a0dfb04a"),
-        ModelFile(
-            "model.safetensors",
-            1_564_928_088,
-            "d3f212dd20abecd315d830bc54ae3865e56ebfc3276484e57b771288ba27fd35",
-        ),
+        _weights(1_564_928_088, "d3f212dd20abecd315d830bc54ae3865e56ebfc3276484e57b771288ba27fd35"),
         "Strong in Chinese, Korean, Japanese and twenty-seven others.",
     ),
     _qwen(
         "1.7B",
         "bcd2b5b7f32b480ab5790554cfa8347f246a14f3",
         ModelFile("config.json", 2399, "117ac8e63e2af7cae3665e5a632d6eb03f5f384915519ceb6403c15ec6533f63"),
-        ModelFile(
-            "model.safetensors",
-            4_076_193_080,
-            "2db53c7d81bd9b8cbc6a074e89be2c968a0d373fb4ee68bb1b1e14f7042dfee1",
-        ),
+        _weights(4_076_193_080, "2db53c7d81bd9b8cbc6a074e89be2c968a0d373fb4ee68bb1b1e14f7042dfee1"),
         "The most accurate in thirty languages; wants a graphics card.",
     ),
 )
