@@ -1,34 +1,15 @@
-"""What the desk asks of the engine, and what it tells those who watch it."""
+"""What the desk tells those who watch it, and what it answers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from enum import StrEnum
-from typing import Protocol
 
 import msgspec
 
 from app.intake import Refusal
 from app.library_rows import Recording, StoredSegment
 from engine.protocol.failures import Failure
-from engine.protocol.requests import JobId
-from engine.protocol.transcript import Options
-
-
-class EnginePort(Protocol):
-    """What the desk asks of the engine (`app.engine_link.EngineLink`; a fake in tests)."""
-
-    def transcribe(self, path: str, options: Options, resume_at_sample: int | None = None) -> JobId:
-        """Ask for a transcript; its events come to `Desk.on_events`."""
-        ...
-
-    def cancel(self, job: JobId) -> None:
-        """Ask for a job's end."""
-        ...
-
-    def restart(self) -> None:
-        """Start the engine again after it was given up; its `Welcome` says when it is there."""
-        ...
 
 
 class ChangeKind(StrEnum):

@@ -9,9 +9,10 @@ from typing import Final
 
 import msgspec
 
-from app.changes import Added, ChangeKind, DeskChange, EnginePort, Observer, Row
+from app.changes import Added, ChangeKind, DeskChange, Observer, Row
 from app.intake import Refusal, take_in
 from app.library import Library, Recording, RowState, StoredSegment
+from app.ports import EnginePort
 from app.runs import Runs, is_same_size, modified_ns, needs_new_start
 from app.shelf import Shelf, present
 from engine.protocol.events import Event

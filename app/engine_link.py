@@ -6,10 +6,10 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from typing import Protocol
 
 from PySide6.QtCore import QObject, Qt, Signal
 
+from app.ports import ClientMaker
 from app.restarts import Restarts
 from engine.client.client import EngineClient
 from engine.config import EngineConfig
@@ -18,25 +18,6 @@ from engine.protocol.requests import JobId
 from engine.protocol.transcript import Options
 
 log = logging.getLogger(__name__)
-
-
-class Client(Protocol):
-    """The part of `EngineClient` that the link uses."""
-
-    def start(self) -> None: ...
-    def restart(self) -> None: ...
-    def close(self) -> None: ...
-    def cancel(self, job: JobId) -> None: ...
-    def transcribe(self, path: str, options: Options, resume_at_sample: int | None = None) -> JobId: ...
-    def probe(self, path: str) -> JobId: ...
-    def list_models(self) -> JobId: ...
-    def download_model(self, model: str) -> JobId: ...
-    def verify_model(self, model: str) -> JobId: ...
-    def remove_model(self, model: str) -> JobId: ...
-    def diagnose(self) -> JobId: ...
-
-
-ClientMaker = Callable[[EngineConfig, Callable[[Event], None]], Client]
 
 
 class EngineLink(QObject):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import sys
 from pathlib import Path
 
@@ -20,7 +21,14 @@ def settings_path() -> Path:
 
 def instance_address() -> str:
     """The local server by which a second start finds the first; one per user and data folder."""
+    if sys.platform == "win32":
+        return "jamak-" + hashlib.sha256(str(data_folder()).encode()).hexdigest()[:16]
     return str(runtime_folder() / "window.sock")
+
+
+def instance_lock_path() -> Path:
+    """The file whose lock the first instance holds."""
+    return runtime_folder() / "window.lock"
 
 
 def resource(name: str) -> Path:

@@ -10,9 +10,10 @@ from typing import Final, assert_never
 
 import msgspec
 
-from app.changes import ChangeKind, DeskChange, EnginePort
+from app.changes import ChangeKind, DeskChange
 from app.jobs import Job, JobBook, JobChange, JobPhase
 from app.library import Recording, RowState
+from app.ports import EnginePort
 from app.shelf import Shelf
 from engine.protocol.events import (
     EngineLost,

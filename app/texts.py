@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import locale
+import os
+from collections.abc import Mapping
 from typing import Final
 
 from app.text_tables import ENGLISH, KOREAN, KOREAN_FAILURES
@@ -22,6 +25,14 @@ def use_language(code: str) -> None:
 def language() -> str:
     """The language in use."""
     return _language
+
+
+def system_language(environment: Mapping[str, str] = os.environ) -> str:
+    """Return the language that the user's system speaks, as `use_language` takes it."""
+    for name in ("LC_ALL", "LC_MESSAGES", "LANG"):
+        if value := environment.get(name):
+            return value
+    return locale.getlocale()[0] or "en"
 
 
 def tr(key: str, **params: object) -> str:

@@ -10,10 +10,10 @@ from typing import Any, Final, assert_never
 
 import msgspec
 
-from engine.captions import Cue, SubtitleRules, cues
+from engine.captions import Cue, SubtitleRules, columns, cues
 from engine.protocol.transcript import Segment, Transcript
 
-__all__ = ["Cue", "ExportFormat", "SubtitleRules", "cues", "file_name", "plain_line", "render"]
+__all__ = ["Cue", "ExportFormat", "SubtitleRules", "columns", "cues", "file_name", "plain_line", "render"]
 
 _MAX_NAME_BYTES: Final = 240
 """Of a file name before its extension; most file systems end at 255."""

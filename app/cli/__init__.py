@@ -1,0 +1,1 @@
+"""The command line: transcribe, models, doctor. Never imports Qt, nor torch."""

@@ -1,0 +1,119 @@
+"""What may be written behind `jamak`."""
+
+from __future__ import annotations
+
+import argparse
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from app.texts import tr
+from engine.export import ExportFormat
+from engine.protocol.transcript import Options, Task
+
+_DETECT: Final = frozenset({"auto", "detect", ""})
+
+_EXIT_CODES: Final = """exit codes:
+  0    everything was done
+  1    something failed; each failure is named on stderr, the rest was done
+  2    the arguments are wrong
+  130  interrupted (Ctrl-C)
+  141  the reader of stdout went away"""
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the whole command line."""
+    root = argparse.ArgumentParser(
+        prog="jamak",
+        description=tr("cli_description") + " Without arguments, or with files alone, it opens its window.",
+        epilog=_EXIT_CODES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    root.add_argument("--version", action="version", version=f"jamak {own_version()}")
+    commands = root.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    _add_transcribe(commands)
+    _add_models(commands)
+    commands.add_parser("doctor", help="say what is installed and what works here, ready to be pasted")
+    return root
+
+
+def own_version() -> str:
+    """Return this program's version."""
+    try:
+        return version("jamak")
+    except PackageNotFoundError:
+        return "unknown"
+
+
+def options(arguments: argparse.Namespace) -> Options:
+    """Return how `jamak transcribe` was asked to transcribe."""
+    model = Path(arguments.model).expanduser()
+    language = arguments.language.lower()
+    chosen = Options(
+        model=str(model.absolute()) if model.is_dir() else arguments.model,
+        language=None if language in _DETECT else language,
+        task=Task(arguments.task),
+        word_timestamps=arguments.word_timestamps,
+        initial_prompt=arguments.initial_prompt or None,
+        hotwords=arguments.hotwords or None,
+        audio_track=arguments.audio_track,
+        vad=not arguments.no_vad,
+    )
+    return msgspec.structs.replace(chosen, temperatures=(0.0,)) if arguments.no_fallback else chosen
+
+
+def _add_transcribe(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    command = commands.add_parser(
+        "transcribe",
+        help="write down what is said in audio and video files",
+        description="Write down what is said in audio and video files. The text goes to stdout as it is "
+        "recognised, or into a folder; progress and failures go to stderr.",
+        epilog=_EXIT_CODES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    command.add_argument("files", nargs="+", metavar="FILE", help="a media file, or a folder to search")
+    command.add_argument(
+        "--model",
+        default=Options().model,
+        help="a model's key (`jamak models`) or a checkpoint's folder; default: %(default)s",
+    )
+    command.add_argument("--language", default="auto", help="two-letter code; default: detect it")
+    tasks = [task.value for task in Task]
+    command.add_argument(
+        "--task", choices=tasks, default=Task.TRANSCRIBE.value, help="translate: into English"
+    )
+    formats = [format.value for format in ExportFormat]
+    command.add_argument("--format", choices=formats, default=ExportFormat.TXT.value, help="default: txt")
+    command.add_argument(
+        "--output-dir",
+        type=Path,
+        metavar="DIR",
+        help="write one file for each recording into DIR, replacing older ones, instead of stdout",
+    )
+    command.add_argument("--word-timestamps", action="store_true", help="find the times of words too")
+    command.add_argument("--initial-prompt", metavar="TEXT", help="text that shows style and spelling")
+    command.add_argument("--hotwords", metavar="TEXT", help="words and names to expect")
+    command.add_argument(
+        "--audio-track", type=int, metavar="N", help="which audio track; default: the loudest"
+    )
+    command.add_argument(
+        "--no-vad", action="store_true", help="do not skip what the voice detector calls silence"
+    )
+    command.add_argument(
+        "--no-fallback", action="store_true", help="never try a part again at a higher temperature"
+    )
+
+
+def _add_models(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    command = commands.add_parser("models", help="list, download, verify or remove models")
+    actions = command.add_subparsers(dest="action", metavar="ACTION")
+    actions.add_parser("list", help="every model known or installed (the default)")
+    for action, text in (
+        ("download", "fetch a model; goes on where an earlier download ended"),
+        ("verify", "compare a model's files with what they should be"),
+        ("remove", "delete a downloaded model"),
+    ):
+        one = actions.add_parser(action, help=text)
+        one.add_argument("models", nargs="+", metavar="MODEL", help="a model's key")

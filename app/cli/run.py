@@ -1,0 +1,73 @@
+"""Runs one command and returns its exit code."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Sequence
+from typing import TextIO
+
+from app.cli.arguments import options, parser
+from app.cli.console import Console
+from app.cli.doctor import run_doctor
+from app.cli.models import run_models
+from app.cli.session import Session
+from app.cli.transcribe import Transcribing, run_transcribe
+from app.crashes import EXIT_INTERRUPTED
+from app.paths import resource
+from app.ports import ClientMaker
+from app.texts import system_language, tr, use_language
+from engine.client.client import EngineClient
+from engine.config import EngineConfig, default_config
+from engine.export import ExportFormat
+
+EXIT_MISUSED = 2
+
+
+def run(
+    arguments: Sequence[str],
+    *,
+    make_client: ClientMaker = EngineClient,
+    config: EngineConfig | None = None,
+    out: TextIO | None = None,
+    err: TextIO | None = None,
+) -> int:
+    """Run `jamak ARGUMENTS…`; wrong arguments raise SystemExit(2) after a sentence on stderr."""
+    _speak_utf8()
+    use_language(system_language())
+    asked = parser().parse_args(arguments)
+    console = Console(out or sys.stdout, err or sys.stderr)
+    session = Session(config or default_config(), make_client)
+    try:
+        match asked.command:
+            case "transcribe":
+                wish = Transcribing(
+                    options=options(asked), format=ExportFormat(asked.format), output_folder=asked.output_dir
+                )
+                return run_transcribe(session, console, asked.files, wish)
+            case "models":
+                return run_models(session, console, asked.action or "list", getattr(asked, "models", []))
+            case _:
+                return run_doctor(session, console)
+    except KeyboardInterrupt:
+        # The engine is ended by now, or ends when this process does; a second Ctrl-C need not wait.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        console.note(tr("cli_cancelled"))
+        return EXIT_INTERRUPTED
+    finally:
+        console.clear()
+
+
+def run_without_display(files: Sequence[str]) -> int:
+    """Do the window's job in the terminal: transcribe `files`, or the sample that ships with the program."""
+    use_language(system_language())
+    sys.stderr.write(tr("cli_no_display") + "\n")
+    return run(["transcribe", "--", *(files or [str(resource("sample.opus"))])])
+
+
+def _speak_utf8() -> None:
+    """Transcripts are in any language; a terminal that cannot show a character shows a stand-in."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(encoding="utf-8", errors="replace")

@@ -1,0 +1,113 @@
+"""Keeps the computer from going to sleep while work runs; does nothing where that cannot be asked."""
+
+from __future__ import annotations
+
+import ctypes
+import logging
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Final
+
+log = logging.getLogger(__name__)
+
+Release = Callable[[], None]
+Inhibit = Callable[[str], Release | None]
+"""Ask for wakefulness for a reason; the answer ends it. None = not to be had this way."""
+
+_CONNECTION: Final = "jamak-keep-awake"
+_PATIENCE_MS: Final = 1000
+_CONTINUOUS: Final = 0x8000_0000
+_SYSTEM_REQUIRED: Final = 0x0000_0001
+
+
+class KeepAwake:
+    """Awake or not, as the last `set` said. Called from one thread."""
+
+    def __init__(self, inhibitors: tuple[Inhibit, ...] | None = None) -> None:
+        self._inhibitors = inhibitors if inhibitors is not None else _inhibitors()
+        self._release: Release | None = None
+
+    @property
+    def is_held(self) -> bool:
+        """Whether the system has promised to stay awake."""
+        return self._release is not None
+
+    def set(self, is_needed: bool, reason: str = "") -> None:
+        """Keep the computer awake from now on, or no longer; repeating it changes nothing."""
+        if is_needed and self._release is None:
+            answers = (inhibit(reason) for inhibit in self._inhibitors)
+            self._release = next((answer for answer in answers if answer is not None), None)
+        elif not is_needed and self._release is not None:
+            self._release()
+            self._release = None
+
+
+def _inhibitors() -> tuple[Inhibit, ...]:
+    if sys.platform == "win32":
+        return (_ask_windows,)
+    if sys.platform == "darwin":
+        return (_ask_caffeinate,)
+    return (_ask_screen_saver, _ask_logind)
+
+
+def _ask_windows(_reason: str) -> Release | None:
+    """https://learn.microsoft.com/windows/win32/api/winbase/nf-winbase-setthreadexecutionstate"""
+    kernel32 = getattr(ctypes, "windll").kernel32  # noqa: B009 - only there on Windows
+    if not kernel32.SetThreadExecutionState(_CONTINUOUS | _SYSTEM_REQUIRED):
+        return None
+    return lambda: kernel32.SetThreadExecutionState(_CONTINUOUS)
+
+
+def _ask_caffeinate(_reason: str) -> Release | None:
+    return _hold_child(["caffeinate", "-i", "-w", str(os.getpid())])
+
+
+def _ask_logind(reason: str) -> Release | None:
+    """systemd-inhibit holds the lock as long as its child lives, and `cat` as long as we do."""
+    why = f"--why={reason or 'Transcribing'}"
+    return _hold_child(["systemd-inhibit", "--what=idle:sleep", "--who=Jamak", why, "--mode=block", "cat"])
+
+
+def _hold_child(command: list[str]) -> Release | None:
+    program = shutil.which(command[0])
+    if program is None:
+        return None
+    nowhere = subprocess.DEVNULL
+    try:
+        child = subprocess.Popen(
+            [program, *command[1:]], stdin=subprocess.PIPE, stdout=nowhere, stderr=nowhere
+        )
+    except OSError:
+        return None
+
+    def release() -> None:
+        if child.stdin is not None:
+            child.stdin.close()
+        child.terminate()
+        child.wait()
+
+    return release
+
+
+def _ask_screen_saver(reason: str) -> Release | None:
+    """https://specifications.freedesktop.org/idle-inhibit-spec: lasts as long as our connection does."""
+    from PySide6.QtDBus import QDBus, QDBusConnection, QDBusMessage
+
+    if not os.environ.get("DBUS_SESSION_BUS_ADDRESS"):
+        return None
+    bus = QDBusConnection.connectToBus(QDBusConnection.BusType.SessionBus, _CONNECTION)
+    message = QDBusMessage.createMethodCall(
+        "org.freedesktop.ScreenSaver",
+        "/org/freedesktop/ScreenSaver",
+        "org.freedesktop.ScreenSaver",
+        "Inhibit",
+    )
+    message.setArguments(["Jamak", reason or "Transcribing"])
+    answer = bus.call(message, QDBus.CallMode.Block, _PATIENCE_MS) if bus.isConnected() else None
+    if answer is None or answer.type() is not QDBusMessage.MessageType.ReplyMessage:
+        QDBusConnection.disconnectFromBus(_CONNECTION)
+        return None
+    return lambda: QDBusConnection.disconnectFromBus(_CONNECTION)
