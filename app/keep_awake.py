@@ -24,7 +24,7 @@ _SYSTEM_REQUIRED: Final = 0x0000_0001
 
 
 class KeepAwake:
-    """Awake or not, as the last `set` said. Called from one thread."""
+    """Awake between `hold` and `release`. Called from one thread."""
 
     def __init__(self, inhibitors: tuple[Inhibit, ...] | None = None) -> None:
         self._inhibitors = inhibitors if inhibitors is not None else _inhibitors()
@@ -35,12 +35,15 @@ class KeepAwake:
         """Whether the system has promised to stay awake."""
         return self._release is not None
 
-    def set(self, is_needed: bool, reason: str = "") -> None:
-        """Keep the computer awake from now on, or no longer; repeating it changes nothing."""
-        if is_needed and self._release is None:
+    def hold(self, reason: str = "") -> None:
+        """Keep the computer awake from now on; repeating it changes nothing."""
+        if self._release is None:
             answers = (inhibit(reason) for inhibit in self._inhibitors)
             self._release = next((answer for answer in answers if answer is not None), None)
-        elif not is_needed and self._release is not None:
+
+    def release(self) -> None:
+        """Let it sleep again; repeating it changes nothing."""
+        if self._release is not None:
             self._release()
             self._release = None
 

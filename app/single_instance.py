@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
@@ -12,20 +11,14 @@ import msgspec
 from PySide6.QtCore import QLockFile, QObject, Signal
 from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
+from app.paths import instance_lock_path
+from app.texts import tr
+from engine.protocol.failures import Failure, FailureError, FailureKind
+
 _PATIENCE_S: Final = 5.0
 """How long the first instance may take to answer (it may still be starting)."""
 _MAX_BYTES: Final = 1024 * 1024
 _TAKEN: Final = b"ok"
-
-
-class Claim(StrEnum):
-    """What a start is."""
-
-    FIRST = "first"
-    HANDED_OVER = "handed_over"
-    """The other window has the files: this start is over."""
-    NO_ANSWER = "no_answer"
-    """There is another instance, and it does not answer."""
 
 
 class SingleInstance(QObject):
@@ -37,33 +30,36 @@ class SingleInstance(QObject):
 
     files_received = Signal(list)
 
-    def __init__(self, address: str, lock_path: Path, parent: QObject | None = None) -> None:
+    def __init__(self, address: str, parent: QObject | None = None, *, lock_path: Path | None = None) -> None:
         super().__init__(parent)
         self._address = address
-        self._lock = QLockFile(str(lock_path))
+        self._lock_path = lock_path or instance_lock_path()
+        self._lock = QLockFile(str(self._lock_path))
         # Held until we end; whether the holder still lives is told by its process id.
         self._lock.setStaleLockTime(0)
-        self._lock_path = lock_path
         self._server = QLocalServer(self)
         self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
         self._server.newConnection.connect(self._on_connection)
 
-    def claim(self, files: Sequence[str], *, patience_s: float = _PATIENCE_S) -> Claim:
-        """Be the first, or hand `files` over; waits `patience_s` at most."""
+    def hand_over(self, files: Sequence[str], *, patience_s: float = _PATIENCE_S) -> bool:
+        """Give `files` to the window that runs: True. Without one, be the first from now on: False.
+
+        Waits `patience_s` at most; raises FailureError where another instance lives but does not answer.
+        """
         self._lock_path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         deadline = time.monotonic() + patience_s
         paths = [str(Path(file).absolute()) for file in files]
-        while True:
-            if self._lock.tryLock(0):
-                # What a killed instance left behind.
-                QLocalServer.removeServer(self._address)
-                self._server.listen(self._address)
-                return Claim.FIRST
+        while not self._lock.tryLock(0):
             if _hand_over(self._address, paths):
-                return Claim.HANDED_OVER
+                return True
             if time.monotonic() >= deadline:
-                return Claim.NO_ANSWER
+                message, hint = tr("no_answer"), tr("no_answer_hint")
+                raise FailureError(Failure(kind=FailureKind.INTERNAL, message=message, hint=hint))
             time.sleep(0.1)
+        # What a killed instance left behind.
+        QLocalServer.removeServer(self._address)
+        self._server.listen(self._address)
+        return False
 
     def close(self) -> None:
         """Let another start be the first."""
