@@ -35,6 +35,7 @@ class Actions(QObject):
         self.find = make("find", self.tr("&Find in transcript…"), _STANDARD.Find, icon="search")
         self.search_all = make("search_all", self.tr("Search &all transcripts…"), "Ctrl+Shift+F")
 
+        self.play_pause = make("play_pause", self.tr("P&lay or pause"), "Ctrl+Space")
         self.pause = make("pause_queue", self.tr("&Pause queue"), "Ctrl+Shift+P", icon="pause")
         self.retry = make("retry", self.tr("&Retry"), "Ctrl+Shift+R", icon="retry")
         self.cancel = make("cancel", self.tr("&Cancel"), "Ctrl+.", icon="cancel")
@@ -42,6 +43,7 @@ class Actions(QObject):
         self.move_down = make("move_down", self.tr("Move &down"), "Alt+Shift+Down")
         self.reveal = make("reveal", self.tr("&Show in folder"), "Ctrl+Shift+E", icon="folder")
         self.relocate = make("relocate", self.tr("&Locate the file…"))
+        self.tracks = make("tracks", self.tr("Choose the audio &track…"))
         self.remove = self._for_library("remove", self.tr("Remo&ve from the list"), _STANDARD.Delete)
         self.next_row = make("next_row", self.tr("&Next recording"), "Ctrl+PgDown")
         self.previous_row = make("previous_row", self.tr("Pre&vious recording"), "Ctrl+PgUp")

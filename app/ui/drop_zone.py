@@ -99,3 +99,37 @@ class DropZone(QWidget):
         button.setMinimumHeight(34)
         button.setSizePolicy(QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed)
         return button
+
+
+class DropOverlay(QWidget):
+    """Laid over a window that is not empty while files are held over it; never in the way of the mouse."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("drop_overlay")
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.hide()
+
+    def cover(self, is_hovered: bool) -> None:
+        """Cover the whole window, or go away."""
+        if is_hovered and (window := self.parentWidget()):
+            self.setGeometry(window.rect())
+            self.raise_()
+        self.setVisible(is_hovered)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Veil the window and say what letting go would do."""
+        super().paintEvent(event)
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        veil = self.palette().color(QPalette.ColorRole.Base)
+        veil.setAlpha(225)
+        painter.fillRect(self.rect(), veil)
+        painter.setPen(QPen(self.palette().color(QPalette.ColorRole.Accent), 3))
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(16, 16, -16, -16), 14, 14)
+        font = self.font()
+        font.setPointSizeF(font.pointSizeF() * 1.6)
+        painter.setFont(font)
+        painter.setPen(self.palette().color(QPalette.ColorRole.Text))
+        painter.drawText(self.rect(), int(Qt.AlignmentFlag.AlignCenter), self.tr("Drop to transcribe"))
+        painter.end()

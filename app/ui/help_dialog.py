@@ -58,8 +58,7 @@ class ShortcutsDialog(QDialog):
         return [
             (text, " / ".join(QKeySequence(one).toString(native) for one in keys))
             for text, keys in (
-                (self.tr("Play or pause"), ("Space",)),
-                (self.tr("Play or pause while typing"), ("Ctrl+Space",)),
+                (self.tr("Play or pause (while not typing)"), ("Space",)),
                 (self.tr("Back or forward one second"), ("Left", "Right")),
                 (self.tr("Correct the text of a segment"), ("F2",)),
                 (self.tr("Play from a segment"), ("Return",)),

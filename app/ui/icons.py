@@ -61,14 +61,15 @@ class Icons:
     """Gives actions and buttons their icon, and draws all of them again when the palette has changed."""
 
     def __init__(self) -> None:
-        self._worn: list[tuple[_Iconed, str]] = []
+        self._worn: dict[_Iconed, str] = {}
 
     def put(self, wearer: _Iconed, name: str) -> None:
         """Show icon `name` on `wearer`, which must live as long as this object."""
-        self._worn.append((wearer, name))
-        wearer.setIcon(icon(name))
+        if self._worn.get(wearer) != name:
+            self._worn[wearer] = name
+            wearer.setIcon(icon(name))
 
     def redraw(self) -> None:
         """Follow the palette; called on a window's `PaletteChange`."""
-        for wearer, name in self._worn:
+        for wearer, name in self._worn.items():
             wearer.setIcon(icon(name))

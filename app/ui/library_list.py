@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QItemSelection, QModelIndex, QPoint, Qt, Signal
-from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent
+from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QKeyEvent
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QWidget
 
 from app.desk import Desk, Row
@@ -16,13 +16,15 @@ class LibraryList(QListView):
 
     Signals: `chosen(recording_id or None)` when another row became the current one;
     `selection_shifted` when the selected rows or their state changed; `opened(recording_id)` on Enter;
-    `menu_requested(global position)`; `retry_requested(recording_id)`; `move_requested(ids, index)`.
+    `menu_requested(global position)`; `play_pause_requested` on Space; `retry_requested(recording_id)`;
+    `move_requested(ids, index)`.
     """
 
     chosen = Signal(object)
     selection_shifted = Signal()
     opened = Signal(int)
     menu_requested = Signal(QPoint)
+    play_pause_requested = Signal()
     retry_requested = Signal(int)
     move_requested = Signal(object, int)
 
@@ -79,6 +81,13 @@ class LibraryList(QListView):
         """Tell that actions may be possible or impossible now."""
         super().selectionChanged(selected, deselected)
         self.selection_shifted.emit()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Space plays and pauses, as everywhere in the window where no text is typed."""
+        if event.key() == Qt.Key.Key_Space and not event.modifiers():
+            self.play_pause_requested.emit()
+        else:
+            super().keyPressEvent(event)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Take our own rows; anything else goes on to the window."""

@@ -63,13 +63,13 @@ class ModelShelf(QObject):
 
     Signals: `listed` when the list is new; `worked(model)` when an errand began or went on;
     `ended(model, errand, ending)` when one is over, with its `JobDone`, `JobFailed` or `JobCancelled`;
-    `device_changed(text)` with the device in use, for people.
+    `state_changed(ModelState)` when a model is being loaded, runs or is gone.
     """
 
     listed = Signal()
     worked = Signal(str)
     ended = Signal(str, object, object)
-    device_changed = Signal(str)
+    state_changed = Signal(object)
 
     def __init__(self, engine: ModelPort, folders: Iterable[str] = (), parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -149,8 +149,8 @@ class ModelShelf(QObject):
                 self.worked.emit(work.model)
             case JobDone() | JobFailed() | JobCancelled():
                 self._on_ending(event)
-            case ModelState(device=device) if device:
-                self.device_changed.emit(device)
+            case ModelState():
+                self.state_changed.emit(event)
             case Welcome():
                 self._ask_again_if_lost()
             case EngineLost():

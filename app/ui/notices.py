@@ -107,7 +107,7 @@ class NoticeBar(QWidget):
         key: str | None = None,
         lasts_s: float | None = None,
     ) -> None:
-        """Show `text` in place of the notice with the same `key`; without `lasts_s` it stays until dismissed."""
+        """Show `text` instead of the notice with the same `key`; without `lasts_s` until it is dismissed."""
         name = key or text
         self.withdraw(name)
         while len(self._shown) >= MAX_SHOWN:

@@ -13,7 +13,7 @@ from app.settings import Theme
 _ROLE = QPalette.ColorRole
 
 
-TEXT_SIZES: Final = (80, 90, 100, 110, 125, 150, 175, 200)
+TEXT_SIZES: Final = (70, 80, 90, 100, 110, 125, 150, 175, 200, 250, 300)
 """Per cent of the system's text size, for transcripts."""
 
 _LIGHT: Final[dict[QPalette.ColorRole, str]] = {
@@ -126,9 +126,3 @@ class Style:
             self._theme is Theme.SYSTEM and hints.colorScheme() == Qt.ColorScheme.Dark
         )
         self._app.setPalette(palette(dark=dark))
-
-
-def next_text_size(percent: int, step: int) -> int:
-    """Return the text size `step` places up or down from `percent`, within `TEXT_SIZES`."""
-    nearest = min(range(len(TEXT_SIZES)), key=lambda index: abs(TEXT_SIZES[index] - percent))
-    return TEXT_SIZES[max(0, min(len(TEXT_SIZES) - 1, nearest + step))]

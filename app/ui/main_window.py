@@ -1,0 +1,294 @@
+"""The window: composes its parts, hands the desk's changes around, takes drops, and asks before it closes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from PySide6.QtCore import QByteArray, QEvent, Qt, Signal
+from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDragLeaveEvent, QDragMoveEvent, QDropEvent
+from PySide6.QtWidgets import (
+    QDialog,
+    QLabel,
+    QMainWindow,
+    QMessageBox,
+    QPushButton,
+    QSplitter,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.changes import ChangeKind, DeskChange
+from app.desk import Desk
+from app.library import Library
+from app.player import Player
+from app.settings import Settings
+from app.ui.actions import Actions
+from app.ui.background import Background
+from app.ui.choice_bar import ChoiceBar
+from app.ui.drop_in import DropIn
+from app.ui.drop_zone import DropOverlay, DropZone
+from app.ui.first_run import FirstRun
+from app.ui.icons import Icons, app_icon
+from app.ui.library_model import ROWS_MIME
+from app.ui.menus import Menus
+from app.ui.model_shelf import ModelShelf
+from app.ui.notices import NoticeBar
+from app.ui.notify import EndNotice, TrayMessenger
+from app.ui.player_bar import PlayerBar
+from app.ui.queue_gate import QueueGate
+from app.ui.row_commands import RowCommands
+from app.ui.settings_keeper import SettingsKeeper
+from app.ui.side_panel import SidePanel
+from app.ui.track_choice import ProbePort, TrackChoice
+from app.ui.transcript_page import TranscriptPage
+from app.ui.window_commands import WindowCommands
+from engine.protocol.events import Event, ModelState, WorkerPhase
+
+_SIZE: Final = (1120, 740)
+_SIDE_WIDTH: Final = 300
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What the window shows and commands; all of it outlives the window."""
+
+    desk: Desk
+    library: Library
+    keeper: SettingsKeeper
+    shelf: ModelShelf
+    gate: QueueGate
+    player: Player
+    engine: ProbePort
+
+
+class MainWindow(QMainWindow):
+    """The one window of the app. It owns no jobs: building it anew loses nothing.
+
+    Signals: `closed` when the person has closed it and the app may end.
+    """
+
+    closed = Signal()
+
+    def __init__(self, parts: Parts) -> None:
+        super().__init__()
+        self.parts = parts
+        self._may_close = False
+        self.setObjectName("main_window")
+        self.setWindowTitle("Jamak")
+        self.setWindowIcon(app_icon())
+        self.setAcceptDrops(True)
+        self._icons = Icons()
+        self.background = Background(self)
+        self.notices = NoticeBar()
+        self.side = SidePanel(parts.desk, parts.library, self.background)
+        self.page = TranscriptPage(parts.desk, parts.library, self.background)
+        self.drop_zone = DropZone()
+        self.first_run = FirstRun(parts.shelf, Settings().model)
+        self.player_bar = PlayerBar(parts.player)
+        self.choices = ChoiceBar(parts.shelf)
+        self.actions_ = Actions(self, self.side.list, self._icons)
+        self.menus = Menus(self, self.actions_)
+        self.rows = RowCommands(parts.desk, self.side.list, self.notices)
+        self.drop_in = DropIn(parts.desk, self.notices, self.background, lambda: parts.keeper.now.options())
+        self.tracks = TrackChoice(parts.engine, self.notices)
+        self.end_notice = EndNotice(
+            parts.desk,
+            self,
+            TrayMessenger(self),
+            is_wanted=lambda: parts.keeper.now.notify_when_done,
+        )
+        self._build()
+        self.commands = WindowCommands(self)
+        self._connect()
+        self._stop_observing = parts.desk.observe(self._on_change)
+        self._show_state()
+
+    def on_events(self, events: Sequence[Event]) -> None:
+        """Take in what the engine told beside what the desk and the shelf take."""
+        self.tracks.on_events(events)
+
+    def show_icon(self, action: QAction, name: str) -> None:
+        """Give a command another icon from now on."""
+        self._icons.put(action, name)
+
+    def detach(self) -> None:
+        """Let go of everything that outlives the window; it may be deleted then."""
+        self._stop_observing()
+        self.background.close()
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Take files from anywhere; rows of our own list are the list's affair."""
+        if event.mimeData().hasUrls() and not event.mimeData().hasFormat(ROWS_MIME):
+            event.setDropAction(Qt.DropAction.CopyAction)
+            event.accept()
+            self._show_hovered(True)
+
+    def dragMoveEvent(self, event: QDragMoveEvent) -> None:
+        """Keep taking them."""
+        event.setDropAction(Qt.DropAction.CopyAction)
+        event.accept()
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        """They were carried away again."""
+        super().dragLeaveEvent(event)
+        self._show_hovered(False)
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Put what was dropped into the queue."""
+        self._show_hovered(False)
+        event.setDropAction(Qt.DropAction.CopyAction)
+        event.accept()
+        self.drop_in.take_urls(event.mimeData().urls())
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follow the palette."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            self._icons.redraw()
+            self.notices.redraw()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Ask once while work is going on; what is done and what waits is kept either way."""
+        if self.parts.desk.num_running and not self._may_close and not self._confirms_close():
+            event.ignore()
+            return
+        self._may_close = True
+        self.save_layout()
+        event.accept()
+        self.closed.emit()
+
+    def has_dialog(self) -> bool:
+        """Whether a dialog of this window is open."""
+        return any(dialog.isVisible() for dialog in self.findChildren(QDialog))
+
+    def save_layout(self) -> None:
+        """Keep size, place and the splitter for the next start."""
+        self.parts.keeper.change(
+            window_geometry=bytes(self.saveGeometry().toBase64().data()).decode(),
+            window_state=bytes(self._splitter.saveState().toBase64().data()).decode(),
+        )
+
+    def _confirms_close(self) -> bool:
+        box = QMessageBox(self)
+        box.setObjectName("close_question")
+        box.setIcon(QMessageBox.Icon.Question)
+        box.setWindowTitle("Jamak")
+        box.setText(self.tr("Files are still being transcribed."))
+        box.setInformativeText(
+            self.tr("What is there is kept, and the rest goes on by itself when Jamak is started again.")
+        )
+        leave = QPushButton(self.tr("&Quit"))
+        stay = QPushButton(self.tr("&Keep running"))
+        box.addButton(leave, QMessageBox.ButtonRole.AcceptRole)
+        box.addButton(stay, QMessageBox.ButtonRole.RejectRole)
+        box.setDefaultButton(stay)
+        box.setEscapeButton(stay)
+        box.exec()
+        return box.clickedButton() is leave
+
+    def _build(self) -> None:
+        self.menus.fill_menu_bar()
+        self.addToolBar(self.menus.tool_bar(self.choices))
+        self.side.set_pause_action(self.actions_.pause)
+        self.pages = QStackedWidget()
+        for page in (self.drop_zone, self.first_run, self.page):
+            self.pages.addWidget(page)
+        centre = QWidget()
+        column = QVBoxLayout(centre)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.pages, 1)
+        column.addWidget(self.notices)
+        self._splitter = QSplitter(Qt.Orientation.Horizontal)
+        self._splitter.setObjectName("splitter")
+        self._splitter.setHandleWidth(1)
+        self._splitter.setChildrenCollapsible(False)
+        self._splitter.addWidget(self.side)
+        self._splitter.addWidget(centre)
+        self._splitter.setStretchFactor(1, 1)
+        self._splitter.setSizes([_SIDE_WIDTH, _SIZE[0] - _SIDE_WIDTH])
+        whole = QWidget()
+        outer = QVBoxLayout(whole)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.setSpacing(0)
+        outer.addWidget(self._splitter, 1)
+        outer.addWidget(self.player_bar)
+        self.setCentralWidget(whole)
+        self._overlay = DropOverlay(self)
+        self._device = QLabel()
+        self._device.setObjectName("device")
+        self._device.setAccessibleName(self.tr("Device in use"))
+        self.statusBar().addPermanentWidget(self._device)
+        self.resize(*_SIZE)
+        now = self.parts.keeper.now
+        if now.window_geometry:
+            self.restoreGeometry(QByteArray.fromBase64(now.window_geometry.encode()))
+        if now.window_state:
+            self._splitter.restoreState(QByteArray.fromBase64(now.window_state.encode()))
+
+    def _connect(self) -> None:
+        parts = self.parts
+        self.side.list.chosen.connect(self._on_chosen)
+        self.drop_in.added.connect(self._on_added)
+        parts.gate.shifted.connect(self._show_state)
+        parts.gate.blocked.connect(self.rows.tell)
+        parts.shelf.listed.connect(self._show_state)
+        parts.shelf.state_changed.connect(self._on_model_state)
+        self.page.view.use_player(parts.player)
+        self.tracks.failed.connect(self.rows.tell)
+
+    def _on_change(self, change: DeskChange) -> None:
+        self.side.list.rows.apply(change)
+        self.page.apply(change)
+        self.end_notice.apply(change)
+        match change.kind:
+            case ChangeKind.TROUBLE | ChangeKind.WARNING if change.failure is not None:
+                self.rows.tell(change.failure)
+            case ChangeKind.ADDED | ChangeKind.REMOVED | ChangeKind.QUEUE | ChangeKind.ROW | ChangeKind.ORDER:
+                self._show_state()
+            case _:
+                pass
+
+    def _on_added(self, ids: list[int]) -> None:
+        self.side.search.clear()
+        self.side.list.choose(ids[0])
+
+    def _on_chosen(self, recording_id: int | None) -> None:
+        self.page.show_recording(recording_id)
+        self.commands.load_player(recording_id)
+        self._show_state()
+
+    def _show_state(self) -> None:
+        """Show what fits the library, the queue and the models of this moment."""
+        rows = self.side.list.rows.rowCount()
+        self.pages.setCurrentWidget(self._page_to_show(rows))
+        self.side.setVisible(bool(rows))
+        self.player_bar.setVisible(self.pages.currentWidget() is self.page)
+        self.side.show_queue(is_held=self.parts.gate.is_held_by_user)
+        self.first_run.set_num_waiting(self.parts.desk.num_open)
+        self.commands.refresh()
+
+    def _page_to_show(self, num_rows: int) -> QWidget:
+        row = self.parts.desk.row(self.page.recording_id) if self.page.recording_id is not None else None
+        has_text = row is not None and row.recording.stored_until > 0
+        if self.parts.gate.needs_model and not has_text:
+            return self.first_run
+        return self.page if num_rows and row is not None else self.drop_zone
+
+    def _show_hovered(self, is_hovered: bool) -> None:
+        if self.pages.currentWidget() is self.drop_zone and not self.side.isVisible():
+            self.drop_zone.set_hovered(is_hovered)
+        else:
+            self._overlay.cover(is_hovered)
+
+    def _on_model_state(self, state: ModelState) -> None:
+        match state.phase:
+            case WorkerPhase.LOADING:
+                self._device.setText(self.tr("Loading %1…").replace("%1", state.model))
+            case WorkerPhase.READY:
+                self._device.setText(f"{state.model}  ·  {state.device}")
+            case WorkerPhase.UNLOADED | WorkerPhase.FAILED:
+                self._device.setText("")

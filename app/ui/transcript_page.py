@@ -1,0 +1,241 @@
+"""The middle of the window: whose transcript this is, what is wrong with it, and the transcript itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QPalette
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from app.changes import ChangeKind, DeskChange
+from app.desk import Desk, Row
+from app.library import Library, RowState, StoredSegment
+from app.texts import failure_text
+from app.ui.background import Background
+from app.ui.transcript_view import TranscriptView
+from app.ui.wording import language_names, state_line
+from engine.protocol.failures import FailureKind
+from engine.protocol.transcript import Task
+
+_OPEN = (RowState.QUEUED, RowState.RUNNING)
+
+
+class TranscriptPage(QWidget):
+    """One recording.
+
+    Signals: `retry_requested(id)`, `other_model_requested(id)`, `locate_requested(id)`.
+    """
+
+    retry_requested = Signal(int)
+    other_model_requested = Signal(int)
+    locate_requested = Signal(int)
+
+    def __init__(
+        self, desk: Desk, library: Library, background: Background, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName("transcript_page")
+        self._desk = desk
+        self._library = library
+        self._background = background
+        self._id: int | None = None
+        self._late: list[StoredSegment] | None = None
+        """Segments that came while the stored ones were being read; None when nothing is being read."""
+        self._show_when_read: int | None = None
+        self._num_reads = 0
+        self.view = TranscriptView()
+        self._name = QLabel()
+        self._name.setObjectName("recording_name")
+        font = self._name.font()
+        font.setBold(True)
+        self._name.setFont(font)
+        self._facts = QLabel()
+        self._facts.setObjectName("recording_facts")
+        self._facts.setForegroundRole(QPalette.ColorRole.PlaceholderText)
+        self._build()
+
+    @property
+    def recording_id(self) -> int | None:
+        """Whose transcript is shown."""
+        return self._id
+
+    def show_recording(self, recording_id: int | None, segment_id: int | None = None) -> None:
+        """Show a recording's transcript, and one of its segments in the middle of the screen."""
+        if recording_id is not None and recording_id == self._id:
+            if segment_id is not None and self._late is None:
+                self.view.show_segment(segment_id)
+            else:
+                self._show_when_read = segment_id
+            return
+        self._id = recording_id
+        self._show_when_read = segment_id
+        self.view.set_segments([])
+        self._show_row()
+        if recording_id is not None:
+            self._read(recording_id)
+
+    def apply(self, change: DeskChange) -> None:
+        """Take over one change of the desk."""
+        if self._id is None or change.recording_id != self._id:
+            return
+        match change.kind:
+            case ChangeKind.SEGMENT if change.segment is not None:
+                self._append(change.segment)
+            case ChangeKind.TAIL if self._late is None:
+                self.view.set_tail(change.text)
+            case ChangeKind.CLEARED:
+                self._num_reads += 1
+                self._late = None
+                self.view.set_segments([], is_streaming=True)
+            case ChangeKind.ROW:
+                self._show_row()
+            case ChangeKind.PROGRESS:
+                self._show_facts()
+            case _:
+                pass
+
+    def _read(self, recording_id: int) -> None:
+        self._num_reads += 1
+        number = self._num_reads
+        self._late = []
+
+        def show(segments: list[StoredSegment]) -> None:
+            if number == self._num_reads:
+                self._on_read(segments)
+
+        self._background.run(lambda: self._library.segments(recording_id), show)
+
+    def _on_read(self, segments: list[StoredSegment]) -> None:
+        late, self._late = self._late or [], None
+        known = {segment.id for segment in segments}
+        row = self._row()
+        is_running = row is not None and row.recording.state is RowState.RUNNING
+        self.view.set_segments(
+            [*segments, *(segment for segment in late if segment.id not in known)], is_streaming=is_running
+        )
+        if row is not None and is_running:
+            self.view.set_tail(row.tail)
+        if self._show_when_read is not None:
+            self.view.show_segment(self._show_when_read)
+            self._show_when_read = None
+
+    def _append(self, segment: StoredSegment) -> None:
+        if self._late is None:
+            self.view.append_segment(segment)
+        else:
+            self._late.append(segment)
+
+    def _row(self) -> Row | None:
+        return self._desk.row(self._id) if self._id is not None else None
+
+    def _show_row(self) -> None:
+        row = self._row()
+        self._show_facts()
+        if row is None:
+            self._trouble.hide()
+            return
+        self._name.setText(row.recording.name)
+        self._name.setToolTip(row.recording.path)
+        self._show_trouble(row)
+        self.view.set_empty_text(self._empty_text(row))
+        if row.recording.state not in _OPEN and self._late is None:
+            self.view.set_tail("")
+            self.view.end_streaming()
+
+    def _show_facts(self) -> None:
+        row = self._row()
+        self._facts.setText(self._facts_of(row) if row else "")
+
+    def _facts_of(self, row: Row) -> str:
+        recording = row.recording
+        parts = [state_line(row)] if recording.state in _OPEN or recording.state is RowState.DONE else []
+        if recording.language and recording.state is not RowState.DONE:
+            parts.append(language_names(recording.language)[1])
+        if recording.options.language is None and recording.language_probability is not None:
+            percent = f"{recording.language_probability:.0%}".replace("%", " %")
+            parts.append(self.tr("detected, %1 sure").replace("%1", percent))
+        if recording.options.task is Task.TRANSLATE:
+            parts.append(self.tr("translated to English"))
+        model = recording.model or recording.options.model
+        parts.append(Path(model).name)
+        return " · ".join(parts)
+
+    def _empty_text(self, row: Row) -> str:
+        match row.recording.state:
+            case RowState.QUEUED:
+                return self.tr("Waiting for its turn")
+            case RowState.RUNNING:
+                return self.tr("Listening…")
+            case RowState.DONE:
+                return self.tr("No speech was heard in this recording.")
+            case RowState.FAILED | RowState.CANCELLED:
+                return ""
+
+    def _show_trouble(self, row: Row) -> None:
+        """Say why a row has failed or was stopped, and offer what helps."""
+        recording = row.recording
+        has_trouble = recording.state in (RowState.FAILED, RowState.CANCELLED)
+        self._trouble.setVisible(has_trouble)
+        if not has_trouble:
+            return
+        sentence, remedy = state_line(row), ""
+        if recording.state is RowState.FAILED and recording.failure is not None:
+            sentence, remedy = failure_text(recording.failure)
+        self._reason.setText(sentence)
+        self._remedy.setText(remedy)
+        self._remedy.setVisible(bool(remedy))
+        self._trouble.setAccessibleName(f"{sentence} {remedy}".strip())
+        is_missing = recording.failure is not None and recording.failure.kind is FailureKind.NOT_FOUND
+        self._locate.setVisible(is_missing)
+
+    def _build(self) -> None:
+        self._trouble = QFrame()
+        self._trouble.setObjectName("trouble")
+        self._trouble.setFrameShape(QFrame.Shape.StyledPanel)
+        self._trouble.setAutoFillBackground(True)
+        self._reason = QLabel()
+        self._reason.setObjectName("trouble_reason")
+        self._remedy = QLabel()
+        self._remedy.setObjectName("trouble_remedy")
+        self._remedy.setForegroundRole(QPalette.ColorRole.PlaceholderText)
+        for label in (self._reason, self._remedy):
+            label.setWordWrap(True)
+            label.setTextFormat(Qt.TextFormat.PlainText)
+            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._retry = self._button("trouble_retry", self.tr("Retry"), self.retry_requested)
+        self._other = self._button(
+            "trouble_other_model", self.tr("Retry with another model…"), self.other_model_requested
+        )
+        self._locate = self._button("trouble_locate", self.tr("Locate the file…"), self.locate_requested)
+        buttons = QHBoxLayout()
+        for button in (self._retry, self._other, self._locate):
+            buttons.addWidget(button)
+        buttons.addStretch()
+        inside = QVBoxLayout(self._trouble)
+        inside.setContentsMargins(14, 12, 14, 12)
+        inside.addWidget(self._reason)
+        inside.addWidget(self._remedy)
+        inside.addSpacing(4)
+        inside.addLayout(buttons)
+        header = QVBoxLayout()
+        header.setContentsMargins(16, 10, 16, 8)
+        header.setSpacing(2)
+        header.addWidget(self._name)
+        header.addWidget(self._facts)
+        around = QVBoxLayout()
+        around.setContentsMargins(16, 0, 16, 10)
+        around.addWidget(self._trouble)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(header)
+        column.addLayout(around)
+        column.addWidget(self.view, 1)
+
+    def _button(self, name: str, text: str, told: object) -> QPushButton:
+        button = QPushButton(text)
+        button.setObjectName(name)
+        button.setAccessibleName(text)
+        button.clicked.connect(lambda: told.emit(self._id))  # type: ignore[attr-defined]
+        return button

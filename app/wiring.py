@@ -1,0 +1,199 @@
+"""Builds every long-lived object of the window's process and connects them; the only file that knows all."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QTimer
+from PySide6.QtWidgets import QApplication, QMessageBox
+
+from app import settings as settings_file
+from app.changes import ChangeKind, DeskChange
+from app.desk import Desk
+from app.engine_link import EngineLink
+from app.keep_awake import KeepAwake
+from app.library import Library
+from app.paths import instance_address, library_path, settings_path
+from app.player import Player
+from app.ports import ClientMaker
+from app.settings import LoadedSettings, Settings
+from app.single_instance import SingleInstance
+from app.texts import failure_line, tr
+from app.ui.icons import app_icon
+from app.ui.main_window import MainWindow, Parts
+from app.ui.model_shelf import ModelShelf
+from app.ui.queue_gate import QueueGate
+from app.ui.settings_keeper import SettingsKeeper
+from app.ui.style import Style
+from app.ui.translation import Translation
+from engine.client.client import EngineClient
+from engine.config import EngineConfig, default_config
+from engine.protocol.events import Event
+from engine.protocol.failures import Failure, FailureError
+
+log = logging.getLogger(__name__)
+
+
+def run_window(files: Sequence[str]) -> int:
+    """Show the window with `files` in its queue, or hand them to the one that runs; return the exit code."""
+    app = _application()
+    loaded = settings_file.load(settings_path())
+    translation = Translation(app)
+    translation.use(loaded.settings.ui_language)
+    instance = SingleInstance(instance_address())
+    if instance.hand_over([str(Path(file).absolute()) for file in files]):
+        return 0
+    try:
+        library = Library(library_path())
+    except FailureError as error:
+        QMessageBox.critical(None, "Jamak", failure_line(error.failure))
+        return 1
+    session = Session(app, library, loaded, translation=translation, config=default_config())
+    instance.files_received.connect(session.take)
+    session.show(files)
+    try:
+        return app.exec()
+    finally:
+        instance.close()
+        session.close()
+
+
+class Session(QObject):
+    """One run of the window: everything that lives from its first to its last moment."""
+
+    def __init__(
+        self,
+        app: QApplication,
+        library: Library,
+        loaded: LoadedSettings,
+        *,
+        translation: Translation,
+        config: EngineConfig,
+        make_client: ClientMaker = EngineClient,
+    ) -> None:
+        super().__init__(app)
+        self._translation = translation
+        self._library = library
+        self._set_aside = loaded.set_aside
+        self._keeper = SettingsKeeper(loaded.settings, settings_path(), self)
+        self._style = Style(app)
+        self._style.set_theme(loaded.settings.theme)
+        self._link = EngineLink(config, self, make_client=make_client)
+        self.desk = Desk(library, self._link)
+        self._shelf = ModelShelf(self._link, loaded.settings.model_folders, self)
+        self._player = Player(self)
+        self._player.set_rate(loaded.settings.playback_rate)
+        self._awake = KeepAwake()
+        self._parts = Parts(
+            desk=self.desk,
+            library=library,
+            keeper=self._keeper,
+            shelf=self._shelf,
+            gate=QueueGate(self.desk, self._shelf, self),
+            player=self._player,
+            engine=self._link,
+        )
+        self.window = MainWindow(self._parts)
+        self._connect()
+
+    def show(self, files: Sequence[str] = ()) -> None:
+        """Show the window; the engine is started when it is on screen."""
+        self.window.show()
+        QTimer.singleShot(0, self, lambda: self._begin(files))
+
+    def take(self, files: Sequence[str]) -> None:
+        """Queue files that a second start handed over, and come to the front."""
+        self.window.showNormal() if self.window.isMinimized() else self.window.show()
+        self.window.raise_()
+        self.window.activateWindow()
+        if files:
+            self.window.drop_in.take(list(files))
+
+    def close(self) -> None:
+        """End work and engine, and keep everything; the window is gone already."""
+        self._awake.release()
+        self._player.load(None)
+        self.desk.stop()
+        self.window.detach()
+        self._link.close()
+        self._keeper.flush()
+        self._library.close()
+
+    def _begin(self, files: Sequence[str]) -> None:
+        self._link.start()
+        self._shelf.refresh()
+        self.desk.start()
+        self._tell_what_was_set_aside()
+        if files:
+            self.window.drop_in.take(list(files))
+
+    def _connect(self) -> None:
+        self._link.events.connect(self._on_events)
+        self._link.given_up.connect(self._on_given_up)
+        self._keeper.changed.connect(self._on_settings)
+        self.desk.observe(self._on_change)
+
+    def _on_events(self, events: list[Event]) -> None:
+        self.desk.on_events(events)
+        self._shelf.on_events(events)
+        self.window.on_events(events)
+
+    def _on_given_up(self, failure: Failure) -> None:
+        self.desk.on_engine_given_up(failure)
+
+    def _on_change(self, change: DeskChange) -> None:
+        if change.kind in (ChangeKind.QUEUE, ChangeKind.ROW, ChangeKind.REMOVED):
+            self._keep_awake()
+
+    def _keep_awake(self) -> None:
+        if self.desk.num_running and self._keeper.now.keep_awake:
+            self._awake.hold()
+        else:
+            self._awake.release()
+
+    def _on_settings(self, before: Settings, now: Settings) -> None:
+        if now.theme is not before.theme:
+            self._style.set_theme(now.theme)
+        if now.keep_awake != before.keep_awake:
+            self._keep_awake()
+        if now.ui_language is not before.ui_language:
+            self._translation.use(now.ui_language)
+            # Not at once: the dialog in which the language was chosen belongs to the old window.
+            QTimer.singleShot(0, self, self._rebuild_window)
+
+    def _rebuild_window(self) -> None:
+        """Build the window anew in the language in use; work goes on meanwhile."""
+        old = self.window
+        if old.has_dialog():
+            QTimer.singleShot(100, self, self._rebuild_window)
+            return
+        current = old.page.recording_id
+        old.save_layout()
+        old.detach()
+        self.window = MainWindow(self._parts)
+        self.window.show()
+        if current is not None:
+            self.window.side.list.choose(current)
+        old.hide()
+        old.deleteLater()
+
+    def _tell_what_was_set_aside(self) -> None:
+        for key, path in (
+            ("settings_set_aside", self._set_aside),
+            ("library_set_aside", self._library.set_aside),
+        ):
+            if path is not None:
+                self.window.notices.tell(tr(key, name=path.name), key=key)
+
+
+def _application() -> QApplication:
+    app = QApplication.instance() or QApplication(sys.argv[:1])
+    assert isinstance(app, QApplication)
+    app.setApplicationName("jamak")
+    app.setApplicationDisplayName("Jamak")
+    app.setDesktopFileName("jamak")
+    app.setWindowIcon(app_icon())
+    return app
