@@ -137,6 +137,8 @@ class StrOutput(msgspec.Struct, frozen=True, kw_only=True):
 
     key: RequestKey
     delta: str
+    is_first: bool = False
+    """The request's text begins anew: what was told of it before is void, whichever attempt it was."""
     ids: tuple[int, ...] = ()
     pieces: tuple[bytes, ...] = ()
     """The UTF-8 bytes of each id."""

@@ -99,6 +99,7 @@ def _build_answer(text: AsrText, work: Work, windows: tuple[str, str]) -> StrOut
     return StrOutput(
         key=output.key,
         delta=status.take(is_final=is_final),
+        is_first=output.first_index == 0,
         ids=output.ids,
         pieces=text.pieces(output.ids),
         logprobs=output.logprobs,

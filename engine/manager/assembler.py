@@ -66,12 +66,12 @@ class Assembler:
     def answer(self, output: StrOutput) -> list[Told]:
         """Take new text of a chunk, or with `finished` its whole answer.
 
-        A higher attempt replaces a lower one.
+        Another attempt replaces the one before, and may have a lower number: a new process counts from 0.
         """
         chunk = self._expected.get(output.key.chunk)
-        if chunk is None or chunk.segments is not None or output.key.attempt < chunk.attempt:
+        if chunk is None or chunk.segments is not None:
             return []
-        if output.key.attempt > chunk.attempt:
+        if output.is_first or output.key.attempt != chunk.attempt:
             chunk.attempt, chunk.partial = output.key.attempt, ""
         chunk.partial += output.delta
         if output.finished is not None:

@@ -87,7 +87,7 @@ class Batch:
         self.release(ended)
         for ticket in retried:
             ticket.restart(is_retry=True)
-        hopeless = [ticket for ticket in retried if ticket.attempt >= len(ticket.chunk.options.temperatures)]
+        hopeless = [ticket for ticket in retried if ticket.attempt > len(ticket.chunk.options.temperatures)]
         reason = failure(FailureKind.INTERNAL, self._subject, "retried beyond the last temperature")
         return Setback(
             waiting=tuple(ticket for ticket in retried if ticket not in hopeless),
@@ -162,6 +162,11 @@ def _failed(ticket: Ticket, reason: Failure) -> Setback:
 def _decode(ticket: Ticket) -> Decode:
     assert ticket.decode is not None, "only a running ticket has a decoding"
     return ticket.decode
+
+
+def _last_attempt(ticket: Ticket) -> int:
+    """Return the one behind the last temperature: it gives the best of all, and is never retried."""
+    return max(1, len(ticket.chunk.options.temperatures))
 
 
 def _has_news(ticket: Ticket) -> bool:

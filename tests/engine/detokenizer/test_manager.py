@@ -167,8 +167,10 @@ def test_a_new_attempt_begins_the_text_anew(bench: Bench) -> None:
 
 
 def test_a_restarted_scheduler_may_begin_the_same_attempt_again(bench: Bench) -> None:
-    bench.say(_ids(A, "half"))
-    assert bench.say(_ids(A, "whole"))[0].delta == "whole"
+    assert bench.say(_ids(A, "half"))[0].is_first
+    assert not bench.say(_ids(A, " done", 4))[0].is_first
+    (answer,) = bench.say(_ids(A, "whole"))
+    assert (answer.delta, answer.is_first) == ("whole", True)
 
 
 @pytest.mark.parametrize("output", [_ids(A, "x", 7), _ids(A, "x", 3), _ids(RequestKey("a", 0, 1), "x", 4)])

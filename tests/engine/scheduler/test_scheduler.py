@@ -267,6 +267,8 @@ def test_an_adapter_that_never_stops_objecting_cannot_hold_a_job_for_ever(bench:
     bench.use(Stubborn(Path(), ToyOptions()))
     bench.put(_chunk("a0", options=DecodingOptions(temperatures=(0.0, 0.2))))
     bench.run()
+    # Both temperatures, and once more for the best of them.
+    assert bench.adapter.admitted == [["a0"]] * 3
     (ended,) = bench.wires.ended()
     assert ended.reason is EndedReason.FAILED
 
