@@ -2,39 +2,219 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Final
 
-from engine.protocol.transcript import ModelInfo
+from engine.adapters import family, read_architectures, resolve_family
+from engine.adapters.base import ModelTraits
+from engine.adapters.catalog import CATALOG, CatalogEntry, ModelFile, entry
+from engine.manager.checksums import (
+    Marker,
+    describe,
+    digest_file,
+    read_marker,
+    write_marker,
+)
+from engine.protocol.failures import FailureError, FailureKind, failure
+from engine.protocol.transcript import ModelInfo, ModelPhase
+
+FETCHING_PREFIX: Final = ".fetching-"
+"""Of the folder beside a model's in which it is put together."""
 
 
 class ModelStore:
     """Models below one folder, each in a folder named by its catalogue key. Any thread may call it."""
 
-    def __init__(self, folder: Path) -> None: ...
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
 
     def list_models(self) -> tuple[ModelInfo, ...]:
         """Return the catalogue, then what else lies in the folder; quick: reads names, sizes and times."""
-        raise NotImplementedError
+        known = [self._describe(model) for model in CATALOG]
+        return (*known, *map(_describe_folder, self._other_folders()))
 
     def resolve(self, model: str) -> Path:
         """Return the folder of a catalogue key or of an absolute path.
 
         Raises FailureError (model_unknown, model_missing).
         """
-        raise NotImplementedError
+        known = entry(model)
+        if known is not None:
+            if self.phase(known) is not ModelPhase.INSTALLED:
+                raise FailureError(failure(FailureKind.MODEL_MISSING, known.name, str(self.folder / model)))
+            return self.folder / model
+        path = Path(model).expanduser()
+        if not path.is_absolute():
+            raise FailureError(failure(FailureKind.MODEL_UNKNOWN, model))
+        if not (path / "config.json").is_file():
+            raise FailureError(failure(FailureKind.MODEL_MISSING, path.name or model, model))
+        return path
+
+    def phase(self, model: CatalogEntry) -> ModelPhase:
+        """Return whether a catalogue model is here: by names and sizes, and by what the last check found."""
+        folder = self.folder / model.key
+        if all(_is_there(folder, file) for file in model.files) and not read_marker(folder).is_broken:
+            return ModelPhase.INSTALLED
+        is_begun = folder.is_dir() or self.staging(model).is_dir()
+        return ModelPhase.PARTIAL if is_begun else ModelPhase.MISSING
+
+    def is_checked(self, model: CatalogEntry) -> bool:
+        """Return whether every file is still as it was when its digest was right; reads none of them."""
+        folder = self.folder / model.key
+        marker = read_marker(folder)
+        try:
+            return not marker.is_broken and all(
+                (checked := marker.files.get(file.name)) is not None
+                and checked.digest == (file.digest or checked.digest)
+                and checked == describe(folder / file.name, checked.digest)
+                for file in model.files
+            )
+        except OSError:
+            return False
+
+    def staging(self, model: CatalogEntry) -> Path:
+        """Return the folder in which a download is put together."""
+        return self.folder / f"{FETCHING_PREFIX}{model.key}"
 
     def verify(self, model: str, on_progress: Callable[[int, int], None]) -> None:
-        """Hash every file of an installed model. Raises FailureError (model_missing, hash_mismatch).
+        """Hash every file of an installed model and remember the outcome.
 
-        `on_progress(done_bytes, total_bytes)` may raise to stop it.
+        `on_progress(done_bytes, total_bytes)` may raise to stop it. Raises FailureError (model_unknown,
+        model_missing, hash_mismatch).
         """
-        raise NotImplementedError
+        known = entry(model)
+        if known is None:
+            read_architectures(self.resolve(model))
+            return
+        folder = self.resolve(model)
+        digests = {name: checked.digest for name, checked in read_marker(folder).files.items()}
+        try:
+            wrong = check_files(folder, known.files, digests, on_progress)
+        except OSError as error:
+            raise FailureError(failure(FailureKind.MODEL_BROKEN, known.name, str(error))) from error
+        if wrong:
+            raise FailureError(failure(FailureKind.HASH_MISMATCH, known.name, ", ".join(wrong)))
 
     def remove(self, model: str) -> None:
-        """Delete a catalogue model and what was fetched of it; never a folder of the user's."""
-        raise NotImplementedError
+        """Delete a catalogue model and what was fetched of it; never a folder of the user's.
+
+        Raises FailureError (model_unknown, not_readable).
+        """
+        known = entry(model)
+        if known is None:
+            raise FailureError(failure(FailureKind.MODEL_UNKNOWN, model))
+        for folder in (self.staging(known), self.folder / known.key):
+            try:
+                discard(folder)
+            except OSError as error:
+                raise FailureError(failure(FailureKind.NOT_READABLE, known.name, str(error))) from error
 
     def free_bytes(self) -> int:
         """Return the room left where downloads are kept."""
-        raise NotImplementedError
+        place = self.folder
+        while not place.exists() and place != place.parent:
+            place = place.parent
+        return shutil.disk_usage(place).free
+
+    def _other_folders(self) -> list[Path]:
+        try:
+            folders = sorted(path for path in self.folder.iterdir() if (path / "config.json").is_file())
+        except OSError:
+            return []
+        return [path for path in folders if not path.name.startswith(".") and entry(path.name) is None]
+
+    def _describe(self, model: CatalogEntry) -> ModelInfo:
+        phase = self.phase(model)
+        return ModelInfo(
+            key=model.key,
+            name=model.name,
+            family=model.family,
+            size_bytes=model.download_bytes,
+            languages=model.languages,
+            can_translate=model.can_translate,
+            phase=phase,
+            folder=str(self.folder / model.key) if phase is ModelPhase.INSTALLED else None,
+            note=model.note,
+            is_runnable=_is_registered(model.family),
+        )
+
+
+def check_files(
+    folder: Path,
+    files: tuple[ModelFile, ...],
+    digests: dict[str, str],
+    on_progress: Callable[[int, int], None],
+) -> list[str]:
+    """Hash `files` and remember in the folder what was found; return the names of the wrong ones.
+
+    The catalogue's digest counts, else the one in `digests` (what the hub said); a file with neither
+    only has to be there. Raises OSError.
+    """
+    total_bytes = sum((folder / file.name).stat().st_size for file in files)
+    done_bytes = 0
+
+    def on_read(num_bytes: int) -> None:
+        nonlocal done_bytes
+        done_bytes += num_bytes
+        on_progress(done_bytes, total_bytes)
+
+    wrong = []
+    checked = {}
+    for file in files:
+        wanted = file.digest or digests.get(file.name)
+        found = digest_file(folder / file.name, wanted or "", on_read)
+        if wanted not in (None, found):
+            wrong.append(file.name)
+        checked[file.name] = describe(folder / file.name, found)
+    write_marker(folder, Marker(files={} if wrong else checked, is_broken=bool(wrong)))
+    return wrong
+
+
+def discard(folder: Path) -> None:
+    """Delete `folder` if it is there; a link to one is only unlinked. Raises OSError."""
+    if folder.is_symlink():
+        folder.unlink()
+    elif folder.exists():
+        shutil.rmtree(folder)
+
+
+def _is_there(folder: Path, file: ModelFile) -> bool:
+    try:
+        size_bytes = (folder / file.name).stat().st_size
+    except OSError:
+        return False
+    return file.size_bytes in (None, size_bytes)
+
+
+def _is_registered(architecture: str) -> bool:
+    try:
+        family(architecture)
+    except KeyError:
+        return False
+    return True
+
+
+def _describe_folder(folder: Path) -> ModelInfo:
+    """Describe a model somebody put into the models folder; one that cannot be read is not runnable."""
+    size_bytes = sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
+    traits: ModelTraits | None = None
+    note = ""
+    try:
+        _, reader = resolve_family(read_architectures(folder), folder.name)
+        traits = reader.traits(folder)
+    except FailureError as error:
+        note = error.failure.message
+    return ModelInfo(
+        key=str(folder),
+        name=folder.name,
+        family=traits.family if traits else "",
+        size_bytes=size_bytes,
+        languages=traits.languages if traits else (),
+        can_translate=traits is not None and traits.can_translate,
+        phase=ModelPhase.INSTALLED,
+        folder=str(folder),
+        note=note,
+        is_runnable=traits is not None,
+    )
