@@ -37,7 +37,10 @@ class OutOfMemory(Exception):
 
 
 class Retry(msgspec.Struct, frozen=True):
-    """The guards object to this attempt: decode the chunk again as attempt + 1."""
+    """The guards object to this attempt: decode the chunk again as attempt + 1.
+
+    The attempt behind the last temperature is the best of those before it; it is never retried.
+    """
 
     reason: str
 

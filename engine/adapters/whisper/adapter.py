@@ -1,0 +1,282 @@
+"""Decodes many chunks at once with one Whisper: admits, steps, judges and releases them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final, assert_never
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from engine.adapters.base import Admission, Decode, Retry, RuntimeOptions
+from engine.adapters.runtime import out_of_memory_raised
+from engine.adapters.whisper.features import log_mel
+from engine.adapters.whisper.guards import Attempt, Verdict, best_of, judge, without_loop
+from engine.adapters.whisper.load import load_whisper
+from engine.adapters.whisper.model import Whisper
+from engine.adapters.whisper.prompt import build_prompt
+from engine.adapters.whisper.recent import Recent
+from engine.adapters.whisper.row import Row
+from engine.adapters.whisper.rules import TokenRules
+from engine.adapters.whisper.sampling import choose, new_dice
+from engine.adapters.whisper.vocabulary import NUM_TIMESTAMPS, Vocabulary, read_vocabulary
+from engine.messages import Chunk, DecodingOptions, Finished, FinishReason, RequestKey
+from engine.protocol.failures import FailureError, FailureKind, failure
+from engine.protocol.transcript import Task
+
+MAX_SLOT_BYTES: Final = {"cpu": 1 << 29, "cuda": 1 << 33}
+"""Memory for the running rows, where nobody says how many there may be."""
+MAX_SLOTS: Final = {"cpu": 8, "cuda": 32}
+"""More rows than these make a step longer than they save."""
+RECENT_AUDIO_BYTES: Final = 1 << 26
+RECENT_ATTEMPTS: Final = 256
+QUIETEST_PEAK: Final = 2.0**-15
+"""One step of 16-bit audio: below it there is nothing to hear."""
+ENGLISH: Final = "en"
+
+AttemptsKey = tuple[bytes, DecodingOptions]
+"""What the attempts of one chunk have in common: digest of the audio, and how it is to be decoded."""
+
+
+class WhisperAdapter:
+    """Implements `AsrAdapter`. `name` is the model's, for failures."""
+
+    def __init__(self, network: Whisper, vocabulary: Vocabulary, name: str, slots: int) -> None:
+        """Raises OutOfMemory where the slots do not fit."""
+        self.device = str(network.runtime)
+        self.slots = slots
+        self._network = network
+        self._vocabulary = vocabulary
+        self._name = name
+        self._cache = network.new_cache(slots)
+        config = network.config
+        self._rules = TokenRules(vocabulary, config.suppress_ids, config.suppress_ids_begin)
+        self._rows: dict[Decode, Row] = {}
+        self._recent_audio: Recent[bytes, Tensor] = Recent(RECENT_AUDIO_BYTES, lambda states: states.nbytes)
+        self._rejected: Recent[AttemptsKey, tuple[Attempt, ...]] = Recent(RECENT_ATTEMPTS, len)
+
+    def rows(self, chunk: Chunk) -> int:  # noqa: ARG002
+        """Return 1: attempts are greedy or sampled, never beams."""
+        return 1
+
+    def admit(self, admissions: Sequence[Admission]) -> list[Decode]:
+        """Encode together, detect missing languages, prefill the prompts and choose each first id.
+
+        Raises FailureError where a chunk cannot be decoded, OutOfMemory; nothing is admitted then.
+        """
+        for admission in admissions:
+            self._check(admission.chunk)
+        rows = [self._new_row(admission) for admission in admissions]
+        sounding = [row for row in rows if not self._is_answered(row)]
+        if sounding:
+            self._start(sounding)
+        return [row.decode for row in rows]
+
+    def step(self, running: Sequence[Decode]) -> None:
+        """Generate one token for each; sets the outcome of those that ended. Raises OutOfMemory."""
+        rows = [self._rows[decode] for decode in running]
+        with torch.inference_mode(), out_of_memory_raised():
+            decoded = self._network.step(
+                self._cache,
+                [row.slot for row in rows],
+                [row.ids[-1] for row in rows],
+                with_attention=any(row.wants_attention for row in rows),
+            )
+            self._advance(rows, decoded.logits, decoded.attention)
+
+    def release(self, decodes: Sequence[Decode]) -> None:
+        """Free the slots of these; one that never had a slot is no mistake."""
+        rows = [self._rows.pop(decode) for decode in decodes if decode in self._rows]
+        self._cache.free([row.slot for row in rows])
+
+    def resize(self, slots: int) -> None:
+        """Hold at most `slots` rows from now on."""
+        self._cache.resize(slots)
+        self.slots = slots
+
+    def _check(self, chunk: Chunk) -> None:
+        """Raises FailureError where the model cannot do what is asked."""
+        options, languages = chunk.options, self._vocabulary.special.languages or {ENGLISH: 0}
+        if options.language is not None and options.language not in languages:
+            detail = f"{options.language!r} is not one of {sorted(languages)}"
+            raise FailureError(failure(FailureKind.LANGUAGE_UNKNOWN, self._name, detail))
+        if options.task is Task.TRANSLATE and not self._vocabulary.is_multilingual:
+            raise FailureError(failure(FailureKind.TASK_UNSUPPORTED, self._name))
+
+    def _new_row(self, admission: Admission) -> Row:
+        chunk, attempt = admission.chunk, admission.attempt
+        temperatures = chunk.options.temperatures or (0.0,)
+        content = hashlib.blake2b(chunk.pcm, digest_size=16).digest()
+        is_final = attempt >= len(temperatures)
+        decode = Decode(chunk=chunk, key=RequestKey(chunk.key.job, chunk.key.chunk, attempt))
+        decode.language = chunk.options.language if self._vocabulary.is_multilingual else ENGLISH
+        decode.language_probability = 1.0 if decode.language else None
+        return Row(
+            decode=decode,
+            vocabulary=self._vocabulary,
+            content=content,
+            dice=new_dice(content, temperatures[0 if is_final else attempt]),
+            is_final=is_final,
+        )
+
+    def _is_answered(self, row: Row) -> bool:
+        """Set the outcome of silence, and of a chunk whose attempts are all known; True if it is set."""
+        pcm = np.frombuffer(row.decode.chunk.pcm, dtype="<f4")
+        if not len(pcm) or float(np.abs(pcm).max()) < QUIETEST_PEAK:
+            row.reason = FinishReason.SILENCE
+            self._accept(row, row.attempt())
+        elif row.is_final and (rejected := self._rejected.get(_attempts_key(row))):
+            self._accept(row, best_of(rejected), is_suspect=True)
+        return row.decode.outcome is not None
+
+    def _start(self, rows: Sequence[Row]) -> None:
+        """Give each row its slot and its first id; all or none of them."""
+        slots = self._cache.allocate(len(rows))
+        try:
+            with torch.inference_mode(), out_of_memory_raised():
+                self._network.listen(self._cache, slots, self._encode(rows))
+                self._detect_languages(rows, slots)
+                self._prefill(rows, slots)
+        except BaseException:
+            self._cache.free(slots)
+            raise
+        self._rows.update((row.decode, row) for row in rows)
+
+    def _encode(self, rows: Sequence[Row]) -> Tensor:
+        """Return audio states, (rows, frames, width); those of a retry may still be known."""
+        known = [self._recent_audio.get(row.content) for row in rows]
+        unknown = [row for row, states in zip(rows, known, strict=True) if states is None]
+        pcm = [np.frombuffer(row.decode.chunk.pcm, dtype="<f4") for row in unknown]
+        dims = self._network.config.dims
+        encoded = iter(self._network.encode(log_mel(pcm, dims.n_mels)) if pcm else ())
+        states = [next(encoded) if found is None else found for found in known]
+        for row, window in zip(rows, states, strict=True):
+            # A copy, because a view would keep the windows it was encoded with.
+            self._recent_audio.put(row.content, window.clone())
+        return torch.stack(states)
+
+    def _prefill(self, rows: Sequence[Row], slots: Sequence[int]) -> None:
+        """Let each row read its prompt, and choose its first id."""
+        num_positions = self._network.config.dims.n_text_ctx
+        start = self._vocabulary.special.start
+        for row, slot in zip(rows, slots, strict=True):
+            prompt = build_prompt(self._vocabulary, row.decode.chunk.options, row.decode.language)
+            row.begin(slot, prompt, num_positions)
+        decoded = self._network.prefill(
+            self._cache,
+            slots,
+            [row.prompt for row in rows],
+            logits_at=[(row.prompt.index(start), -1) for row in rows],
+            with_attention=any(row.wants_attention for row in rows),
+        )
+        silences = torch.softmax(decoded.logits[0::2], dim=-1)[:, self._vocabulary.special.no_speech]
+        for row, no_speech_prob in zip(rows, silences.tolist(), strict=True):
+            row.no_speech_prob = no_speech_prob
+        ends = np.cumsum([len(row.prompt) for row in rows]) - 1
+        attention = decoded.attention[ends] if decoded.attention is not None else None
+        self._advance(rows, decoded.logits[1::2].contiguous(), attention)
+
+    def _detect_languages(self, rows: Sequence[Row], slots: Sequence[int]) -> None:
+        """Ask the start of the transcript for its language; the slots are empty again afterwards."""
+        asking = [(row, slot) for row, slot in zip(rows, slots, strict=True) if row.decode.language is None]
+        if not asking:
+            return
+        languages = self._vocabulary.special.languages
+        asking_slots = [slot for _, slot in asking]
+        starts = [(self._vocabulary.special.start,)] * len(asking)
+        logits = self._network.prefill(self._cache, asking_slots, starts).logits
+        probabilities = torch.softmax(logits[:, list(languages.values())], dim=-1)
+        for (row, slot), shares in zip(asking, probabilities.tolist(), strict=True):
+            row.decode.language_probability, row.decode.language = max(zip(shares, languages, strict=True))
+            self._cache.set_length(slot, 0)
+
+    def _advance(self, rows: Sequence[Row], logits: Tensor, attention: Tensor | None) -> None:
+        """Choose the next id of each row from `logits`, (rows, vocabulary), which is used up."""
+        ids, logprobs = choose(
+            self._rules.apply(logits, [row.allowed() for row in rows]), [row.dice for row in rows]
+        )
+        for index, row in enumerate(rows):
+            if attention is not None and row.wants_attention:
+                row.hear(attention[index])
+            row.say(ids[index], logprobs[index])
+            if row.reason is not None:
+                self._judge(row)
+
+    def _judge(self, row: Row) -> None:
+        """Set the outcome of a row that has said its last."""
+        attempt = row.attempt()
+        verdict, objection = judge(attempt)
+        match verdict:
+            case Verdict.ACCEPT:
+                self._accept(row, attempt)
+            case Verdict.SILENCE:
+                self._accept(row, replace(attempt, ids=(), reason=FinishReason.SILENCE))
+            case Verdict.RETRY:
+                self._reject(row, attempt, objection)
+            case _:
+                assert_never(verdict)
+
+    def _reject(self, row: Row, attempt: Attempt, objection: str) -> None:
+        """Ask for the next temperature; behind the last one, for the best of all attempts.
+
+        The best is asked for as one more attempt because what was shown of this one cannot be changed.
+        """
+        key = _attempts_key(row)
+        rejected = (*(self._rejected.get(key) or ()), attempt)
+        is_last = row.decode.key.attempt + 1 >= len(row.decode.chunk.options.temperatures)
+        is_best = attempt.reason is FinishReason.STOP and best_of(rejected) is attempt
+        if row.is_final or (is_last and is_best):
+            self._accept(row, attempt, is_suspect=True)
+        else:
+            self._rejected.put(key, rejected)
+            row.decode.outcome = Retry(objection)
+
+    def _accept(self, row: Row, attempt: Attempt, *, is_suspect: bool = False) -> None:
+        """Show what was not shown yet, and let the decoding end."""
+        if attempt.reason is not FinishReason.STOP:
+            attempt = without_loop(attempt, self._vocabulary.special.end)
+        decode, num_shown = row.decode, len(row.decode.ids)
+        decode.language, decode.language_probability = attempt.language, attempt.language_probability
+        decode.ids += attempt.ids[num_shown:]
+        decode.logprobs += attempt.logprobs[num_shown : len(attempt.ids)]
+        decode.attended_s += attempt.attended_s[num_shown : len(attempt.ids)]
+        decode.outcome = Finished(
+            reason=attempt.reason,
+            temperature=attempt.temperature,
+            avg_logprob=attempt.avg_logprob,
+            no_speech_prob=attempt.no_speech_prob,
+            compression_ratio=attempt.compression_ratio,
+            num_samples=decode.chunk.num_samples,
+            token_times=attempt.token_times[: len(attempt.ids)],
+            is_suspect=is_suspect,
+        )
+        self._rejected.forget(_attempts_key(row))
+        self._recent_audio.forget(row.content)
+
+
+def load_adapter(folder: Path, runtime: RuntimeOptions) -> WhisperAdapter:
+    """Load the network and the vocabulary in `folder`. Raises FailureError, OutOfMemory."""
+    vocabulary = read_vocabulary(folder)
+    network = load_whisper(folder, runtime)
+    num_ids = vocabulary.special.first_timestamp + NUM_TIMESTAMPS
+    if network.config.dims.n_vocab < num_ids:
+        detail = f"{num_ids} ids in the vocabulary, {network.config.dims.n_vocab} in the network"
+        raise FailureError(failure(FailureKind.MODEL_BROKEN, folder.name, detail))
+    slots = runtime.num_slots or _default_slots(network)
+    return WhisperAdapter(network, vocabulary, folder.name, slots)
+
+
+def _default_slots(network: Whisper) -> int:
+    """Return how many rows fit what their memory may be."""
+    dims, kind = network.config.dims, "cpu" if network.device.type == "cpu" else "cuda"
+    num_values = 2 * dims.n_text_layer * dims.n_text_state * (dims.n_audio_ctx + dims.n_text_ctx)
+    slot_bytes = num_values * network.runtime.dtype.itemsize
+    return max(1, min(MAX_SLOTS[kind], MAX_SLOT_BYTES[kind] // slot_bytes))
+
+
+def _attempts_key(row: Row) -> AttemptsKey:
+    return row.content, row.decode.chunk.options

@@ -1,0 +1,131 @@
+"""Is an attempt to be believed? Pure rules on its text and its probabilities.
+
+The limits are the reference's (openai/whisper, transcribe.py); the loop detector is ours: a loop is the
+most reported fault of every Whisper program, and waiting for its end costs the whole token budget.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Final
+
+from engine.messages import FinishReason
+
+MAX_COMPRESSION_RATIO: Final = 2.4
+MIN_AVG_LOGPROB: Final = -1.0
+MAX_NO_SPEECH_PROB: Final = 0.6
+
+LOOP_MIN_REPEATS: Final = 5
+LOOP_MIN_IDS: Final = 20
+"""A short word may be said often ("no no no"): a loop is also this long, all repeats together."""
+LOOP_MAX_UNIT_IDS: Final = 50
+LOOP_KEPT_REPEATS: Final = 2
+"""Of a loop that no temperature breaks; enough to see what it was."""
+
+
+class Verdict(StrEnum):
+    """What to do with an attempt."""
+
+    ACCEPT = "accept"
+    SILENCE = "silence"
+    RETRY = "retry"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """One decoding of a chunk, complete. `ids` and `logprobs` are without the end-of-text token."""
+
+    ids: tuple[int, ...]
+    logprobs: tuple[float, ...]
+    reason: FinishReason
+    temperature: float
+    avg_logprob: float
+    """Over all ids and the end-of-text token, as in the reference."""
+    compression_ratio: float
+    no_speech_prob: float
+    language: str | None = None
+    language_probability: float | None = None
+    attended_s: tuple[float, ...] = ()
+    token_times: tuple[tuple[float, float], ...] = ()
+
+
+def judge(attempt: Attempt) -> tuple[Verdict, str]:
+    """Return the verdict and, for a retry, the objection in a word."""
+    objection = _objection(attempt)
+    if objection is None:
+        return Verdict.ACCEPT, ""
+    # A loop is likely by itself, so its probability does not speak against silence.
+    if attempt.no_speech_prob > MAX_NO_SPEECH_PROB:
+        return Verdict.SILENCE, ""
+    return Verdict.RETRY, objection
+
+
+def _objection(attempt: Attempt) -> str | None:
+    if attempt.reason is not FinishReason.STOP:
+        return attempt.reason.value
+    if attempt.compression_ratio > MAX_COMPRESSION_RATIO:
+        return "repetitive"
+    if attempt.avg_logprob < MIN_AVG_LOGPROB:
+        return "unlikely"
+    return None
+
+
+def best_of(attempts: Sequence[Attempt]) -> Attempt:
+    """Return the attempt to keep when the guards objected to all: whole before likely."""
+
+    def rank(attempt: Attempt) -> tuple[bool, bool, float]:
+        is_whole = attempt.reason is FinishReason.STOP
+        return is_whole, attempt.compression_ratio <= MAX_COMPRESSION_RATIO, attempt.avg_logprob
+
+    return max(attempts, key=rank)
+
+
+def compression_ratio(text: bytes) -> float:
+    """Return how much shorter zlib makes a text; 0 for none. Repetition compresses well."""
+    return len(text) / len(zlib.compress(text)) if text else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """The end of an id list says the same `unit_ids` ids `repeats` times."""
+
+    unit_ids: int
+    repeats: int
+
+
+def find_loop(ids: Sequence[int]) -> Loop | None:
+    """Return the loop that `ids`, text ids only, end in; None if they do not.
+
+    Linear in the number of ids times `LOOP_MAX_UNIT_IDS` at worst, near constant on ordinary text.
+    """
+    for unit in range(1, min(LOOP_MAX_UNIT_IDS, len(ids) // LOOP_MIN_REPEATS) + 1):
+        same = 0
+        while unit + same < len(ids) and ids[-1 - same] == ids[-1 - same - unit]:
+            same += 1
+        repeats = same // unit + 1
+        if repeats >= LOOP_MIN_REPEATS and repeats * unit >= LOOP_MIN_IDS:
+            return Loop(unit, repeats)
+    return None
+
+
+def without_loop(attempt: Attempt, first_special: int) -> Attempt:
+    """Return `attempt` with the loop it ends in said `LOOP_KEPT_REPEATS` times; itself if there is none.
+
+    Ids from `first_special` on are not text. (timestamps)
+    """
+    places = [index for index, id_ in enumerate(attempt.ids) if id_ < first_special]
+    loop = find_loop([attempt.ids[place] for place in places])
+    if loop is None:
+        return attempt
+    num_text = len(places) - loop.unit_ids * (loop.repeats - LOOP_KEPT_REPEATS)
+    num_ids = places[num_text - 1] + 1
+    return replace(
+        attempt,
+        ids=attempt.ids[:num_ids],
+        logprobs=attempt.logprobs[:num_ids],
+        attended_s=attempt.attended_s[:num_ids],
+        token_times=attempt.token_times[:num_ids],
+    )
