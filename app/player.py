@@ -18,6 +18,11 @@ RATES: Final = (0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0)
 _FRAME_MS: Final = 33
 _MAX_LEAD_S: Final = 0.5
 """The backend tells the position about ten times a second; more than this ahead of it is a stall."""
+_SEEK_MS: Final = 500
+_SEEK_ERROR_S: Final = 0.5
+"""For so long after a seek, places so far from it that the backend tells are those before it."""
+_UNEVEN_S: Final = 0.2
+_END_S: Final = 0.05
 
 
 def segment_at(starts: Sequence[float], seconds: float) -> int | None:
@@ -51,7 +56,10 @@ class Player(QObject):
         self._path: Path | None = None
         self._rate = 1.0
         self._told_s = 0.0
+        self._shown_s = 0.0
         self._seek_s: float | None = None
+        self._is_ready = False
+        self._since_seek = QElapsedTimer()
         self._since_told = QElapsedTimer()
         self._frames = QTimer(self)
         self._frames.setInterval(_FRAME_MS)
@@ -90,12 +98,14 @@ class Player(QObject):
         if not self.is_playing:
             return self._told_s
         lead = min(self._since_told.elapsed() / 1000 * self._rate, _MAX_LEAD_S)
-        return min(self._told_s + lead, self.duration or self._told_s + lead)
+        place = min(self._told_s + lead, self.duration or self._told_s + lead)
+        # The backend's clock is a little uneven: what it corrects by a hair must not be seen going back.
+        return self._shown_s if 0 < self._shown_s - place < _UNEVEN_S else place
 
     def load(self, path: Path | str | None) -> None:
         """Get a recording ready, at its beginning and not playing; None puts the last one away."""
         self._path = Path(path) if path else None
-        self._told_s, self._seek_s = 0.0, None
+        self._told_s, self._shown_s, self._seek_s, self._is_ready = 0.0, 0.0, None, False
         if self._media is not None or self._path is not None:
             media = self._backend()
             media.stop()
@@ -105,8 +115,11 @@ class Player(QObject):
 
     def play(self) -> None:
         """Play on, from the beginning when it has ended."""
-        if self._path is not None:
-            self._backend().play()
+        if self._path is None:
+            return
+        if self.duration and self.position >= self.duration - _END_S:
+            self.seek(0.0)
+        self._backend().play()
 
     def pause(self) -> None:
         """Stop where it is."""
@@ -125,9 +138,11 @@ class Player(QObject):
         if self._media is None or self._path is None:
             return
         seconds = max(0.0, min(seconds, self.duration or seconds))
-        # The backend may still tell older places for a moment; what was asked for is shown at once.
-        self._seek_s = seconds
-        self._media.setPosition(round(seconds * 1000))
+        # What was asked for is shown at once; a file that is still being opened goes there when it is.
+        self._seek_s = self._shown_s = seconds
+        self._since_seek.start()
+        if self._is_ready:
+            self._media.setPosition(round(seconds * 1000))
         self.position_changed.emit(seconds)
 
     def nudge(self, seconds: float) -> None:
@@ -166,13 +181,39 @@ class Player(QObject):
         media.setPlaybackRate(self._rate)
         media.positionChanged.connect(self._on_position)
         media.durationChanged.connect(lambda ms: self.duration_changed.emit(ms / 1000))
+        media.mediaStatusChanged.connect(self._on_status)
         media.playbackStateChanged.connect(self._on_state)
         media.errorOccurred.connect(self._on_error)
         self._media = media
         return media
 
+    def _on_status(self) -> None:
+        from PySide6.QtMultimedia import QMediaPlayer
+
+        assert self._media is not None
+        if self._is_ready or self._path is None:
+            return
+        if self._media.mediaStatus() not in (
+            QMediaPlayer.MediaStatus.LoadedMedia,
+            QMediaPlayer.MediaStatus.BufferedMedia,
+        ):
+            return
+        if not self._media.hasAudio():
+            self._on_error()
+            return
+        self._is_ready = True
+        # Pictures would be decoded for nobody.
+        self._media.setActiveVideoTrack(-1)
+        if self._seek_s is not None:
+            self._media.setPosition(round(self._seek_s * 1000))
+
     def _on_position(self, position_ms: int) -> None:
-        self._told_s, self._seek_s = position_ms / 1000, None
+        told_s = position_ms / 1000
+        if self._seek_s is not None:
+            is_old = abs(told_s - self._seek_s) > _SEEK_ERROR_S and self._since_seek.elapsed() < _SEEK_MS
+            if is_old or not self._is_ready:
+                return
+        self._told_s, self._seek_s = told_s, None
         self._since_told.start()
         if not self.is_playing:
             self.position_changed.emit(self._told_s)
@@ -193,7 +234,11 @@ class Player(QObject):
         self._tell_position()
 
     def _tell_position(self) -> None:
-        self.position_changed.emit(self.position)
+        self._shown_s = self.position
+        self.position_changed.emit(self._shown_s)
+        # Nobody hears the end where there is no device, so the backend never comes to it.
+        if self._output is None and self.is_playing and self._told_s >= self.duration > 0:
+            self.pause()
 
     def _on_error(self) -> None:
         if self._path is None:

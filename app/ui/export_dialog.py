@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final, assert_never
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QGuiApplication, QPalette
+from PySide6.QtGui import QGuiApplication, QIcon, QPalette
 from PySide6.QtWidgets import (
     QAbstractButton,
     QCheckBox,
@@ -79,6 +79,7 @@ class ExportDialog(QDialog):
         self.export_button = self.buttons.addButton(self.tr("&Export"), _ROLE.AcceptRole)
         self.copy_button = self.buttons.addButton(self.tr("&Copy as text"), _ROLE.ActionRole)
         self.close_button = self.buttons.addButton(QDialogButtonBox.StandardButton.Close)
+        self.close_button.setIcon(QIcon())
         self._fill(format)
         self._build()
         self._connect()
@@ -131,7 +132,10 @@ class ExportDialog(QDialog):
         outcome.addWidget(self.result_line, 1)
         outcome.addWidget(self.show_button, 0, Qt.AlignmentFlag.AlignTop)
         self.show_button.hide()
-        column = QVBoxLayout(self)
+        policy = self.show_button.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)
+        self.show_button.setSizePolicy(policy)
+        column = self._column = QVBoxLayout(self)
         column.setContentsMargins(18, 18, 18, 14)
         column.setSpacing(14)
         column.addLayout(form)
@@ -139,7 +143,13 @@ class ExportDialog(QDialog):
         column.addLayout(outcome)
         column.addWidget(self.buttons)
         self.export_button.setDefault(True)
-        self.resize(34 * self.fontMetrics().height(), self.sizeHint().height())
+        self.resize(38 * self.fontMetrics().height(), 0)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Grow until every wrapped line has its room."""
+        needed = self._column.totalHeightForWidth(self.width())
+        self.resize(self.width(), max(self.height(), needed))
 
     def _connect(self) -> None:
         self.buttons.accepted.connect(self._on_export)
@@ -206,6 +216,7 @@ class ExportDialog(QDialog):
         else:
             box.setText(self.tr("{count} of the files are there already.").format(count=len(there)))
             box.setDetailedText("\n".join(path.name for path in there))
+        box.setInformativeText(self.tr("Overwriting cannot be undone."))
         overwrite = box.addButton(self.tr("&Overwrite"), QMessageBox.ButtonRole.DestructiveRole)
         both = box.addButton(self.tr("&Keep both"), QMessageBox.ButtonRole.AcceptRole)
         box.addButton(QMessageBox.StandardButton.Cancel)
@@ -258,6 +269,7 @@ class ExportDialog(QDialog):
     def _say(self, text: str) -> None:
         self.result_line.setText(text)
         self.result_line.setAccessibleName(text)
+        self._fit()
 
     def _name(self, widget: QWidget, object_name: str, name: str) -> None:
         widget.setObjectName(object_name)

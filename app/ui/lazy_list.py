@@ -34,7 +34,7 @@ class LazyListView(QListView):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._heights = RowHeights()
+        self.heights = RowHeights()
         self._anchor = (0, 0)
         self._is_settling = False
         self.sticks_to_end = False
@@ -61,7 +61,7 @@ class LazyListView(QListView):
     @property
     def num_rows(self) -> int:
         """How many rows the list holds."""
-        return len(self._heights)
+        return len(self.heights)
 
     @property
     def is_at_end(self) -> bool:
@@ -73,12 +73,12 @@ class LazyListView(QListView):
     def row_rect(self, row: int) -> QRect:
         """Return where `row` is, in the viewport's coordinates; a guess when it is off screen."""
         top = self._top(row) - self.verticalScrollBar().value()
-        return QRect(0, top, self.viewport().width(), self._heights.height(row))
+        return QRect(0, top, self.viewport().width(), self.heights.height(row))
 
     def row_at(self, y: int) -> int | None:
         """Return the row at `y` of the viewport, None below the last one."""
         y += self.verticalScrollBar().value() - _MARGIN
-        return self._heights.row_at(y) if 0 <= y < self._heights.total else None
+        return self.heights.row_at(y) if 0 <= y < self.heights.total else None
 
     def is_row_visible(self, row: int) -> bool:
         """Say whether all of `row` is on screen."""
@@ -98,12 +98,12 @@ class LazyListView(QListView):
 
     def lay_out_again(self) -> None:
         """Guess all rows anew, after a change of width, font or model, and keep the place."""
-        self._heights.reset(self.guess_rows())
+        self.heights.reset(self.guess_rows())
         self._settle()
 
     def row_changed(self, row: int) -> None:
         """Measure `row` anew, because what it shows has changed."""
-        self._heights.forget(row, self.guess_row(row))
+        self.heights.forget(row, self.guess_row(row))
         self._settle()
 
     def reset(self) -> None:
@@ -113,7 +113,7 @@ class LazyListView(QListView):
 
     def rowsInserted(self, parent: AnyIndex, start: int, end: int) -> None:
         for row in range(start, end + 1):
-            self._heights.insert(row, self.guess_row(row))
+            self.heights.insert(row, self.guess_row(row))
         row, y = self._anchor
         if start < row:
             self._anchor = (row + end - start + 1, y)
@@ -122,7 +122,7 @@ class LazyListView(QListView):
 
     def rowsAboutToBeRemoved(self, parent: AnyIndex, start: int, end: int) -> None:
         QAbstractItemView.rowsAboutToBeRemoved(self, parent, start, end)
-        self._heights.truncate(start)
+        self.heights.truncate(start)
         row, y = self._anchor
         self._anchor = (min(row, max(0, start - 1)), y)
         self._settle()
@@ -130,7 +130,7 @@ class LazyListView(QListView):
     def dataChanged(self, first: AnyIndex, last: AnyIndex, roles: list[int] = []) -> None:  # type: ignore[override]  # noqa: B006
         QAbstractItemView.dataChanged(self, first, last, roles)
         for row in range(first.row(), last.row() + 1):
-            self._heights.forget(row, self.guess_row(row))
+            self.heights.forget(row, self.guess_row(row))
         self._settle()
 
     def doItemsLayout(self) -> None:
@@ -152,7 +152,7 @@ class LazyListView(QListView):
             self._anchor = (row, y + dy)
         elif self.num_rows:
             value = self.verticalScrollBar().value()
-            row = self._heights.row_at(value - _MARGIN)
+            row = self.heights.row_at(value - _MARGIN)
             self._anchor = (row, self._top(row) - value)
         self._settle()
 
@@ -255,7 +255,7 @@ class LazyListView(QListView):
         finally:
             self._is_settling = False
         if self.num_rows:
-            row = self._heights.row_at(value - _MARGIN)
+            row = self.heights.row_at(value - _MARGIN)
             self._anchor = (row, self._top(row) - value)
         self.updateEditorGeometries()
         self.viewport().update()
@@ -265,7 +265,7 @@ class LazyListView(QListView):
         height = self.viewport().height()
         if self.sticks_to_end:
             self._measure(self.num_rows - 1)
-            self._anchor = (self.num_rows - 1, height - _MARGIN - self._heights.height(self.num_rows - 1))
+            self._anchor = (self.num_rows - 1, height - _MARGIN - self.heights.height(self.num_rows - 1))
         row, y = min(self._anchor[0], self.num_rows - 1), self._anchor[1]
         value = 0
         for _ in range(_MAX_SETTLING):
@@ -273,11 +273,11 @@ class LazyListView(QListView):
             while above > 0 and top > 0:
                 above -= 1
                 self._measure(above)
-                top -= self._heights.height(above)
+                top -= self.heights.height(above)
             below, bottom = row, y
             while below < self.num_rows and bottom < height:
                 self._measure(below)
-                bottom += self._heights.height(below)
+                bottom += self.heights.height(below)
                 below += 1
             wanted = self._top(row) - y
             value = max(0, min(wanted, self._extent - height))
@@ -288,20 +288,20 @@ class LazyListView(QListView):
 
     @property
     def _extent(self) -> int:
-        return self._heights.total + 2 * _MARGIN
+        return self.heights.total + 2 * _MARGIN
 
     def _top(self, row: int) -> int:
-        return self._heights.top(row) + _MARGIN
+        return self.heights.top(row) + _MARGIN
 
     def _measure(self, row: int) -> None:
-        if not self._heights.is_measured(row):
-            self._heights.measure(row, self.measure_row(row))
+        if not self.heights.is_measured(row):
+            self.heights.measure(row, self.measure_row(row))
 
     def _row_a_page_away(self, row: int, *, down: bool) -> int:
-        top = self._heights.top(row)
+        top = self.heights.top(row)
         page = self.viewport().height()
-        return self._heights.row_at(max(0, top + page if down else top - page))
+        return self.heights.row_at(max(0, top + page if down else top - page))
 
     def _nearest_row(self, y: int) -> int:
         offset = y + self.verticalScrollBar().value() - _MARGIN
-        return self._heights.row_at(max(0, min(offset, self._heights.total - 1)))
+        return self.heights.row_at(max(0, min(offset, self.heights.total - 1)))

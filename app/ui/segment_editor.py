@@ -26,6 +26,7 @@ from app.ui.row_style import RowStyle
 from app.ui.transcript_model import AnyIndex
 
 _KEY: Final = Qt.Key
+_MODIFIER: Final = Qt.KeyboardModifier
 _HINT: Final = QAbstractItemDelegate.EndEditHint
 _ENTER: Final = (_KEY.Key_Return, _KEY.Key_Enter)
 _LINE_DISTANCE: Final = QTextBlockFormat.LineHeightTypes.LineDistanceHeight.value
@@ -129,16 +130,17 @@ class SegmentDelegate(QStyledItemDelegate):
 
     def _take_key(self, editor: SegmentEditor, event: QKeyEvent) -> bool:
         modifiers = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
-        if event.key() == _KEY.Key_Space and modifiers == Qt.KeyboardModifier.ControlModifier:
-            editor.play_pause_requested.emit()
-        elif event.key() in _ENTER and modifiers == Qt.KeyboardModifier.NoModifier:
-            self._close(editor, _HINT.NoHint)
-        elif event.key() == _KEY.Key_Up and modifiers == Qt.KeyboardModifier.AltModifier:
-            self._close(editor, _HINT.EditPreviousItem)
-        elif event.key() == _KEY.Key_Down and modifiers == Qt.KeyboardModifier.AltModifier:
-            self._close(editor, _HINT.EditNextItem)
-        else:
-            return False
+        match event.key(), modifiers:
+            case _KEY.Key_Space, _MODIFIER.ControlModifier:
+                editor.play_pause_requested.emit()
+            case ((_KEY.Key_Return | _KEY.Key_Enter), _MODIFIER.NoModifier):
+                self._close(editor, _HINT.NoHint)
+            case (_KEY.Key_Up, _MODIFIER.AltModifier) | (_KEY.Key_Backtab, _):
+                self._close(editor, _HINT.EditPreviousItem)
+            case (_KEY.Key_Down, _MODIFIER.AltModifier) | (_KEY.Key_Tab, _MODIFIER.NoModifier):
+                self._close(editor, _HINT.EditNextItem)
+            case _:
+                return False
         return True
 
     def _close(self, editor: SegmentEditor, hint: QAbstractItemDelegate.EndEditHint) -> None:

@@ -188,7 +188,7 @@ class TranscriptList(LazyListView):
         if event.size().width() != event.oldSize().width():
             self._measure_width()
             self._rows.forget_layouts()
-            self._heights.reset(self.guess_rows())
+            self.heights.reset(self.guess_rows())
         super().resizeEvent(event)
 
     def changeEvent(self, event: QEvent) -> None:
@@ -260,7 +260,7 @@ class TranscriptList(LazyListView):
 
     def viewportEvent(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            QToolTip.showText(event.globalPos(), self._tip_at(event.pos()), self.viewport())
+            QToolTip.showText(event.globalPos(), self.tip_at(event.pos()), self.viewport())
             return True
         return super().viewportEvent(event)
 
@@ -274,7 +274,7 @@ class TranscriptList(LazyListView):
             return None
         return row if self._rows.gutter_rect(self.row_rect(row)).contains(point) else None
 
-    def _tip_at(self, point: QPoint) -> str:
+    def tip_at(self, point: QPoint) -> str:
         row = self.row_at(point.y())
         if row is None:
             return ""
