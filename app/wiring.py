@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QApplication, QMessageBox
@@ -44,9 +43,9 @@ def run_window(files: Sequence[str]) -> int:
     translation = Translation(app)
     translation.use(loaded.settings.ui_language)
     instance = SingleInstance(instance_address())
-    if instance.hand_over([str(Path(file).absolute()) for file in files]):
-        return 0
     try:
+        if instance.hand_over(files):
+            return 0
         library = Library(library_path())
     except FailureError as error:
         QMessageBox.critical(None, "Jamak", failure_line(error.failure))
@@ -92,7 +91,7 @@ class Session(QObject):
             library=library,
             keeper=self._keeper,
             shelf=self._shelf,
-            gate=QueueGate(self.desk, self._shelf, self),
+            gate=QueueGate(self.desk, self._shelf, self._keeper, self),
             player=self._player,
             engine=self._link,
         )
@@ -150,7 +149,7 @@ class Session(QObject):
 
     def _keep_awake(self) -> None:
         if self.desk.num_running and self._keeper.now.keep_awake:
-            self._awake.hold()
+            self._awake.hold(self.tr("Transcribing"))
         else:
             self._awake.release()
 

@@ -9,6 +9,7 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QWidget
 
 from app.ui.icons import Icons
+from app.ui.wording import plain
 
 _STANDARD: Final = QKeySequence.StandardKey
 
@@ -69,6 +70,7 @@ class Actions(QObject):
     ) -> QAction:
         action = QAction(text, self._window)
         action.setObjectName(f"action_{name}")
+        action.setIconText(plain(text))
         if keys:
             action.setShortcut(QKeySequence(keys))
         if icon:

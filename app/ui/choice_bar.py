@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QComboBox, QCompleter, QHBoxLayout, QLabel, QWidge
 
 from app.settings import Settings
 from app.ui.model_shelf import ModelShelf
-from app.ui.wording import language_label, language_names
+from app.ui.wording import language_label, language_names, model_note
 from engine.protocol.transcript import ModelInfo, Task
 
 MORE_MODELS: Final = "\0more"
@@ -143,6 +143,8 @@ class ChoiceBar(QWidget):
         ):
             label = QLabel(text)
             label.setBuddy(box)
+            # A mnemonic splits the word and undoes its kerning: it is wider than Qt has measured.
+            label.setContentsMargins(0, 0, 3, 0)
             row.addWidget(label)
             row.addWidget(box)
             row.addSpacing(6)
@@ -165,7 +167,7 @@ class ChoiceBar(QWidget):
             for model in self._shelf.installed:
                 self.model.addItem(model.name, model.key)
                 place = self.model.count() - 1
-                self.model.setItemData(place, model.note or model.folder, Qt.ItemDataRole.ToolTipRole)
+                self.model.setItemData(place, model_note(model) or model.folder, Qt.ItemDataRole.ToolTipRole)
             if self.model.findData(key) < 0:
                 self.model.insertItem(0, self._missing_name(key), key)
             self.model.insertSeparator(self.model.count())

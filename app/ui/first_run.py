@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QV
 
 from app.texts import failure_line, size
 from app.ui.model_shelf import Errand, ModelShelf, Work
-from app.ui.wording import remaining
+from app.ui.wording import model_note, remaining
 from engine.protocol.events import JobEnding, JobFailed
 from engine.protocol.failures import Failure
 from engine.protocol.transcript import ModelInfo, ModelPhase
@@ -118,7 +118,7 @@ class FirstRun(QWidget):
             .replace("%1", model.name)
             .replace("%2", size(model.size_bytes))
             .replace("%3", size(self._shelf.free_bytes))
-            .replace("%4", model.note)
+            .replace("%4", model_note(model))
         )
 
     def _show_work(self, work: Work) -> None:

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.ui.icons import app_icon
+from app.ui.wording import plain
 
 
 class ShortcutsDialog(QDialog):
@@ -30,7 +31,9 @@ class ShortcutsDialog(QDialog):
         self.setObjectName("shortcuts_dialog")
         self.setWindowTitle(self.tr("Keyboard shortcuts"))
         self.resize(520, 560)
-        rows = [(_plain(action), _keys(action)) for action in actions if action.shortcuts()] + self._others()
+        rows = [
+            (plain(action.text()), _keys(action)) for action in actions if action.shortcuts()
+        ] + self._others()
         self.table = QTableWidget(len(rows), 2)
         self.table.setObjectName("shortcuts_table")
         self.table.setAccessibleName(self.tr("Keyboard shortcuts"))
@@ -83,10 +86,6 @@ def show_about(parent: QWidget) -> None:
         )
     )
     box.exec()
-
-
-def _plain(action: QAction) -> str:
-    return action.text().replace("&", "").rstrip("…")
 
 
 def _keys(action: QAction) -> str:

@@ -123,7 +123,12 @@ class LibraryDelegate(QStyledItemDelegate):
         painter.drawText(room, _LINE, line)
 
 
-_LINE: Final = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine)
+_LINE: Final = int(
+    Qt.AlignmentFlag.AlignLeft
+    | Qt.AlignmentFlag.AlignVCenter
+    | Qt.TextFlag.TextSingleLine
+    | Qt.TextFlag.TextDontClip
+)
 
 
 def _inner(rect: QRect) -> QRect:

@@ -27,6 +27,8 @@ from app.ui.library_delegate import AnyIndex
 _WAIT_MS: Final = 180
 _HIT_ROLE: Final = Qt.ItemDataRole.UserRole + 1
 _PAD: Final = 8
+# Letters of full-width scripts are higher than the font's line: never cut them.
+_LINE: Final = int(Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextDontClip | Qt.TextFlag.TextSingleLine)
 _ROLE = QPalette.ColorRole
 
 
@@ -122,7 +124,7 @@ class _HitDelegate(QStyledItemDelegate):
     """Name and time on one line, the words around the place on two more."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: AnyIndex) -> QSize:  # noqa: ARG002
-        return QSize(160, 3 * option.fontMetrics.height() + 2 * _PAD + 4)
+        return QSize(160, option.fontMetrics.height() + _snippet_height(option) + 2 * _PAD + 4)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: AnyIndex) -> None:
         hit = index.data(_HIT_ROLE)
@@ -140,10 +142,10 @@ class _HitDelegate(QStyledItemDelegate):
         painter.setPen(muted)
         line_height = option.fontMetrics.height()
         top = room.adjusted(0, 0, 0, line_height - room.height())
-        painter.drawText(top, int(Qt.AlignmentFlag.AlignRight), time)
+        painter.drawText(top, _LINE | int(Qt.AlignmentFlag.AlignRight), time)
         name_width = room.width() - option.fontMetrics.horizontalAdvance(time) - _PAD
         name = option.fontMetrics.elidedText(hit.name, Qt.TextElideMode.ElideMiddle, name_width)
-        painter.drawText(top, int(Qt.AlignmentFlag.AlignLeft), name)
+        painter.drawText(top, _LINE, name)
         painter.translate(room.left(), room.top() + line_height + 4)
         document = QTextDocument()
         document.setDefaultFont(option.font)
@@ -152,9 +154,14 @@ class _HitDelegate(QStyledItemDelegate):
         document.setHtml(marked(hit))
         context = QAbstractTextDocumentLayout.PaintContext()
         context.palette.setColor(_ROLE.Text, strong)
-        painter.setClipRect(0, 0, room.width(), 2 * line_height)
+        painter.setClipRect(0, 0, room.width(), _snippet_height(option))
         document.documentLayout().draw(painter, context)
         painter.restore()
+
+
+def _snippet_height(option: QStyleOptionViewItem) -> int:
+    """Return the room for two lines; those of full-width scripts are higher than the font says."""
+    return round(2.8 * option.fontMetrics.height())
 
 
 def marked(hit: SearchHit) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from PySide6.QtCore import QObject, QSize, Qt
-from PySide6.QtGui import QAction
+from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMainWindow, QMenu, QSizePolicy, QToolBar, QToolButton, QWidget
 
 from app.ui.actions import Actions
 from app.ui.choice_bar import ChoiceBar
+from app.ui.wording import plain
 from engine.protocol.transcript import ModelInfo
 
 
@@ -132,9 +133,9 @@ def _with_text(bar: QToolBar, action: QAction) -> None:
 
 
 def _name(bar: QToolBar, action: QAction) -> None:
-    plain = action.text().replace("&", "").rstrip("…")
+    name = plain(action.text())
     if button := bar.widgetForAction(action):
         button.setObjectName(action.objectName().replace("action_", "tool_"))
-        button.setAccessibleName(plain)
-        keys = action.shortcut().toString()
-        button.setToolTip(f"{plain} ({keys})" if keys else plain)
+        button.setAccessibleName(name)
+        keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+        button.setToolTip(f"{name} ({keys})" if keys else name)

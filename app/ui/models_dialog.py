@@ -4,25 +4,26 @@ from __future__ import annotations
 
 from typing import Final
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QFileDialog,
     QHBoxLayout,
+    QHeaderView,
     QLabel,
-    QListWidget,
-    QListWidgetItem,
     QProgressBar,
     QPushButton,
+    QTreeWidget,
+    QTreeWidgetItem,
     QVBoxLayout,
     QWidget,
 )
 
 from app.texts import failure_line, size
 from app.ui.model_shelf import Errand, ModelShelf, Work
-from app.ui.wording import remaining
+from app.ui.wording import model_note, plain, remaining
 from engine.protocol.events import JobDone, JobEnding, JobFailed
 from engine.protocol.failures import Failure
 from engine.protocol.transcript import ModelInfo, ModelPhase
@@ -50,10 +51,17 @@ class ModelsDialog(QDialog):
         self.setWindowTitle(self.tr("Models"))
         self.setObjectName("models_dialog")
         self.resize(640, 520)
-        self.list = QListWidget()
+        self.list = QTreeWidget()
         self.list.setObjectName("models_list")
         self.list.setAccessibleName(self.tr("Models"))
+        self.list.setHeaderLabels([self.tr("Model"), self.tr("Size"), self.tr("State")])
+        self.list.setRootIsDecorated(False)
+        self.list.setUniformRowHeights(True)
         self.list.setAlternatingRowColors(True)
+        self.list.setAllColumnsShowFocus(True)
+        self.list.header().setStretchLastSection(False)
+        self.list.header().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        self.list.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         self._facts = QLabel()
         self._facts.setObjectName("model_facts")
         self._facts.setWordWrap(True)
@@ -83,9 +91,9 @@ class ModelsDialog(QDialog):
 
     def select(self, key: str) -> None:
         """Make a model the current line."""
-        for place in range(self.list.count()):
-            if self.list.item(place).data(_KEY_ROLE) == key:
-                self.list.setCurrentRow(place)
+        for item in self._items():
+            if item.data(0, _KEY_ROLE) == key:
+                self.list.setCurrentItem(item)
 
     def _lay_out(self) -> None:
         buttons = QHBoxLayout()
@@ -105,21 +113,26 @@ class ModelsDialog(QDialog):
 
     def _current(self) -> ModelInfo | None:
         item = self.list.currentItem()
-        return self._shelf.get(item.data(_KEY_ROLE)) if item else None
+        return self._shelf.get(item.data(0, _KEY_ROLE)) if item else None
+
+    def _items(self) -> list[QTreeWidgetItem]:
+        items = [self.list.topLevelItem(place) for place in range(self.list.topLevelItemCount())]
+        return [item for item in items if item is not None]
 
     def _fill(self) -> None:
         current = self.list.currentItem()
-        key = current.data(_KEY_ROLE) if current else None
+        key = current.data(0, _KEY_ROLE) if current else None
         self.list.clear()
         for model in self._shelf.models:
-            item = QListWidgetItem()
-            item.setData(_KEY_ROLE, model.key)
-            self.list.addItem(item)
+            item = QTreeWidgetItem(self.list)
+            item.setData(0, _KEY_ROLE, model.key)
+            item.setTextAlignment(1, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+            item.setSizeHint(0, QSize(0, self.fontMetrics().height() + 10))
         self._refresh()
         if key:
             self.select(key)
-        elif self.list.count():
-            self.list.setCurrentRow(0)
+        elif items := self._items():
+            self.list.setCurrentItem(items[0])
         if self._shelf.folder:
             text = self.tr("Downloads are kept in %1; %2 free.")
             self._place.setText(
@@ -127,19 +140,13 @@ class ModelsDialog(QDialog):
             )
 
     def _refresh(self) -> None:
-        for place in range(self.list.count()):
-            item = self.list.item(place)
-            if model := self._shelf.get(item.data(_KEY_ROLE)):
-                item.setText(self._line(model))
+        for item in self._items():
+            if model := self._shelf.get(item.data(0, _KEY_ROLE)):
+                work = self._shelf.work_on(model.key)
+                item.setText(0, model.name)
+                item.setText(1, size(model.size_bytes) if model.size_bytes else "")
+                item.setText(2, self._work_text(work) if work else self._phase_text(model))
         self._show_current()
-
-    def _line(self, model: ModelInfo) -> str:
-        parts = [model.name]
-        if model.size_bytes:
-            parts.append(size(model.size_bytes))
-        work = self._shelf.work_on(model.key)
-        parts.append(self._work_text(work) if work else self._phase_text(model))
-        return "  ·  ".join(parts)
 
     def _phase_text(self, model: ModelInfo) -> str:
         if not model.is_runnable:
@@ -183,7 +190,7 @@ class ModelsDialog(QDialog):
         )
 
     def _facts_of(self, model: ModelInfo, work: Work | None) -> str:
-        lines = [model.note] if model.note else []
+        lines = [model_note(model)] if model.note else []
         if model.languages:
             num = len(model.languages)
             lines.append(
@@ -261,7 +268,7 @@ class ModelsDialog(QDialog):
     def _button(self, name: str, text: str, slot: object) -> QPushButton:
         button = QPushButton(text)
         button.setObjectName(name)
-        button.setAccessibleName(text.replace("&", ""))
+        button.setAccessibleName(plain(text))
         button.setAutoDefault(False)
         button.clicked.connect(slot)
         return button

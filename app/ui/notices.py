@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Final
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QPalette
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from app.ui import icons
@@ -43,9 +43,6 @@ class Notice(QFrame):
         super().__init__()
         self.setObjectName("notice")
         self.setAccessibleName(text)
-        self.setFrameShape(QFrame.Shape.StyledPanel)
-        self.setAutoFillBackground(True)
-        self.setBackgroundRole(QPalette.ColorRole.Base)
         self._kind = kind
         self._picture = QLabel()
         sentence = QLabel(text)
@@ -94,7 +91,7 @@ class NoticeBar(QWidget):
         super().__init__(parent)
         self.setObjectName("notices")
         self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(8, 0, 8, 8)
+        self._column.setContentsMargins(8, 8, 8, 8)
         self._column.setSpacing(6)
         self._shown: dict[str, Notice] = {}
         self.hide()

@@ -6,6 +6,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.desk import Desk
 from app.ui.model_shelf import ModelShelf
+from app.ui.settings_keeper import SettingsKeeper
 from engine.protocol.failures import FailureError
 
 
@@ -20,13 +21,20 @@ class QueueGate(QObject):
     shifted = Signal()
     blocked = Signal(object)
 
-    def __init__(self, desk: Desk, shelf: ModelShelf, parent: QObject | None = None) -> None:
+    def __init__(
+        self, desk: Desk, shelf: ModelShelf, keeper: SettingsKeeper, parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
         self._desk = desk
         self._shelf = shelf
-        self.is_held_by_user = False
+        self._keeper = keeper
         shelf.listed.connect(self._apply)
         self._apply()
+
+    @property
+    def is_held_by_user(self) -> bool:
+        """Whether the person wants the queue held; kept over restarts."""
+        return self._keeper.now.queue_is_paused
 
     @property
     def needs_model(self) -> bool:
@@ -35,7 +43,7 @@ class QueueGate(QObject):
 
     def toggle(self) -> None:
         """Hold the queue, or let it go on."""
-        self.is_held_by_user = not self.is_held_by_user
+        self._keeper.change(queue_is_paused=not self.is_held_by_user)
         self._apply()
 
     def _apply(self) -> None:
@@ -46,6 +54,6 @@ class QueueGate(QObject):
             try:
                 self._desk.resume()
             except FailureError as error:
-                self.is_held_by_user = True
+                self._keeper.change(queue_is_paused=True)
                 self.blocked.emit(error.failure)
         self.shifted.emit()

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QGroupBox,
     QHBoxLayout,
+    QLabel,
     QLineEdit,
     QPlainTextEdit,
     QPushButton,
@@ -26,6 +27,7 @@ from app.ui.choice_bar import LanguageBox
 from app.ui.model_shelf import ModelShelf
 from app.ui.settings_keeper import SettingsKeeper
 from app.ui.style import TEXT_SIZES
+from app.ui.wording import plain
 from engine.protocol.transcript import Task
 
 
@@ -143,7 +145,7 @@ class SettingsDialog(QDialog):
     def _check(self, field: str, text: str) -> QCheckBox:
         box = QCheckBox(text)
         box.setObjectName(f"settings_{field}")
-        box.setAccessibleName(text.replace("&", ""))
+        box.setAccessibleName(plain(text))
         box.setChecked(bool(getattr(self._keeper.now, field)))
         box.toggled.connect(lambda is_on: self._keeper.change(**{field: is_on}))
         return box
@@ -188,8 +190,10 @@ def _choice(name: str, items: list[tuple[str, str]], chosen: str) -> QComboBox:
 def _row(form: QFormLayout, text: str, field: QWidget, named: QWidget | None = None) -> None:
     """Add a labelled row; the label names the field for screen readers too."""
     target = named or field
-    target.setAccessibleName(text.replace("&", ""))
+    target.setAccessibleName(plain(text))
     form.addRow(text, field)
     label = form.labelForField(field)
-    if label is not None and hasattr(label, "setBuddy"):
+    if isinstance(label, QLabel):
         label.setBuddy(target)
+        # A mnemonic splits the word and undoes its kerning: it is wider than Qt has measured.
+        label.setContentsMargins(0, 0, 3, 0)

@@ -11,6 +11,7 @@ from app.library import Library
 from app.ui.background import Background
 from app.ui.library_list import LibraryList
 from app.ui.library_search import SearchField, SearchResults
+from app.ui.wording import plain
 
 
 class SidePanel(QWidget):
@@ -72,8 +73,9 @@ class SidePanel(QWidget):
             parts.append(self.tr("%n waiting", "", num_waiting))
         if is_held:
             parts.append(self.tr("paused"))
-        self._summary.setText(" · ".join(parts) or self.tr("Nothing to do"))
-        self._pause.setAccessibleName(self._pause.text())
+        num_rows = self.list.rows.rowCount()
+        self._summary.setText(" · ".join(parts) or self.tr("%n recording(s)", "", num_rows))
+        self._pause.setAccessibleName(plain(self._pause.text()))
 
     def open_search(self) -> None:
         """Get ready for typing what to look for."""

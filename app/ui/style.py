@@ -69,6 +69,9 @@ _RULES: Final = """
 QToolBar { border: none; padding: 6px 8px; spacing: 6px; }
 QToolBar QToolButton { padding: 4px 8px; }
 QStatusBar::item { border: none; }
+QFrame#notice, QFrame#trouble {
+    background: palette(base); border: 1px solid palette(mid); border-radius: 6px;
+}
 QSplitter::handle { background: palette(mid); }
 QToolTip { padding: 4px; }
 """

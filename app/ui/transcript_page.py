@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QPalette
@@ -18,7 +19,8 @@ from app.ui.wording import language_names, state_line
 from engine.protocol.failures import FailureKind
 from engine.protocol.transcript import Task
 
-_OPEN = (RowState.QUEUED, RowState.RUNNING)
+_CERTAIN: Final = 0.95
+_OPEN: Final = (RowState.QUEUED, RowState.RUNNING)
 
 
 class TranscriptPage(QWidget):
@@ -153,13 +155,17 @@ class TranscriptPage(QWidget):
         if recording.language and recording.state is not RowState.DONE:
             parts.append(language_names(recording.language)[1])
         if recording.options.language is None and recording.language_probability is not None:
-            percent = f"{recording.language_probability:.0%}".replace("%", " %")
-            parts.append(self.tr("detected, %1 sure").replace("%1", percent))
+            parts.append(self._certainty(recording.language_probability))
         if recording.options.task is Task.TRANSLATE:
             parts.append(self.tr("translated to English"))
         model = recording.model or recording.options.model
         parts.append(Path(model).name)
         return " · ".join(parts)
+
+    def _certainty(self, probability: float) -> str:
+        if probability >= _CERTAIN:
+            return self.tr("detected")
+        return self.tr("detected, %1 % sure").replace("%1", str(round(100 * probability)))
 
     def _empty_text(self, row: Row) -> str:
         match row.recording.state:
@@ -192,8 +198,6 @@ class TranscriptPage(QWidget):
     def _build(self) -> None:
         self._trouble = QFrame()
         self._trouble.setObjectName("trouble")
-        self._trouble.setFrameShape(QFrame.Shape.StyledPanel)
-        self._trouble.setAutoFillBackground(True)
         self._reason = QLabel()
         self._reason.setObjectName("trouble_reason")
         self._remedy = QLabel()

@@ -24,7 +24,8 @@ class Translation:
         self._installed = []
         qt_folder = QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)
         self._install(f"qtbase_{code}", qt_folder)
-        self._install(f"jamak_{code}", str(resource("translations")))
+        for name in ("jamak", "models"):
+            self._install(f"{name}_{code}", str(resource("translations")))
         texts.use_language(code)
         QLocale.setDefault(QLocale(code) if language is not UiLanguage.SYSTEM else QLocale.system())
 

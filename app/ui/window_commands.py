@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QModelIndex, QObject, QPoint
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QFileDialog
 
 from app.intake import MEDIA_SUFFIXES
-from app.library import SearchHit
+from app.library import Recording, SearchHit
 from app.paths import resource
 from app.settings import Settings
 from app.ui.export_dialog import ExportDialog
@@ -19,11 +19,18 @@ from app.ui.help_dialog import ShortcutsDialog, show_about
 from app.ui.models_dialog import ModelsDialog
 from app.ui.notices import NoticeKind
 from app.ui.settings_dialog import SettingsDialog
+from app.ui.wording import plain
 from engine.export import ExportFormat
 from engine.protocol.failures import FailureKind, failure
 
 if TYPE_CHECKING:
     from app.ui.main_window import MainWindow
+
+
+_PLAYER: Final = "player"
+_NOT_MEDIA: Final = frozenset(
+    {FailureKind.BAD_MEDIA, FailureKind.NO_AUDIO, FailureKind.EMPTY_AUDIO, FailureKind.REFUSED_MEDIA}
+)
 
 
 class WindowCommands(QObject):
@@ -57,13 +64,16 @@ class WindowCommands(QObject):
         do.search_all.setEnabled(has_rows)
         do.play_pause.setEnabled(self._parts.player.is_loaded)
         is_held = self._parts.gate.is_held_by_user
-        do.pause.setText(self.tr("&Resume queue") if is_held else self.tr("&Pause queue"))
+        text = self.tr("&Resume queue") if is_held else self.tr("&Pause queue")
+        do.pause.setText(text)
+        do.pause.setIconText(plain(text))
         self._window.show_icon(do.pause, "play" if is_held else "pause")
 
     def load_player(self, recording_id: int | None) -> None:
         """Get the chosen recording ready to be heard, if its file is there."""
         row = self._parts.desk.row(recording_id) if recording_id is not None else None
-        path = Path(row.recording.path) if row else None
+        path = Path(row.recording.path) if row and not _is_unplayable(row.recording) else None
+        self._window.notices.withdraw(_PLAYER)
         self._parts.player.load(path if path is not None and path.is_file() else None)
 
     def open_models(self) -> None:
@@ -139,7 +149,7 @@ class WindowCommands(QObject):
         self._list.retry_requested.connect(lambda one: window.rows.retry_rows([one]))
         self._list.move_requested.connect(window.rows.move_to)
         self._parts.player.failed.connect(
-            lambda sentence: window.notices.tell(sentence, kind=NoticeKind.WARNING, key="player")
+            lambda sentence: window.notices.tell(sentence, kind=NoticeKind.WARNING, key=_PLAYER)
         )
         self._parts.player.rate_changed.connect(lambda rate: self._parts.keeper.change(playback_rate=rate))
 
@@ -271,3 +281,8 @@ class WindowCommands(QObject):
         dialog.exported.connect(lambda chosen, _: self._parts.keeper.change(export_format=chosen))
         dialog.exec()
         dialog.deleteLater()
+
+
+def _is_unplayable(recording: Recording) -> bool:
+    """Whether the engine has found already that there is nothing to hear."""
+    return recording.failure is not None and recording.failure.kind in _NOT_MEDIA

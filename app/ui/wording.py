@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from PySide6.QtCore import QCoreApplication, QLocale
@@ -10,7 +11,12 @@ from app.desk import Row
 from app.library import RowState
 from app.texts import duration, failure_text
 from app.ui.clock import clock_text
+from engine.protocol.failures import Failure
+from engine.protocol.transcript import ModelInfo
 
+translate = QCoreApplication.translate
+
+_MNEMONIC: Final = re.compile(r"\s?\(&\w\)")
 # Whisper's codes that Qt's locale data names differently or not at all.
 _CODES: Final = {"jw": "jv"}
 _NAMES: Final = {
@@ -53,7 +59,17 @@ def language_label(code: str) -> str:
 
 def remaining(seconds: float) -> str:
     """Return a duration still to wait, as precise as a guess may be."""
-    return _tr("%1 left").replace("%1", duration(seconds))
+    return translate("Wording", "%1 left").replace("%1", duration(seconds))
+
+
+def plain(text: str) -> str:
+    """Return a command's name without its mnemonic ("열기(&O)…" and "&Open…" alike) and dots."""
+    return _MNEMONIC.sub("", text).replace("&", "").rstrip("…")
+
+
+def model_note(model: ModelInfo) -> str:
+    """Return the catalogue's sentence about a model in the language in use (`translations/models_*.ts`)."""
+    return translate("Models", model.note) if model.note else ""
 
 
 def state_line(row: Row) -> str:
@@ -61,17 +77,17 @@ def state_line(row: Row) -> str:
     recording = row.recording
     match recording.state:
         case RowState.QUEUED:
-            return _tr("Waiting")
+            return translate("Wording", "Waiting")
         case RowState.RUNNING:
             return _running(row)
         case RowState.DONE:
             return _done(row)
         case RowState.FAILED:
-            return failure_text(recording.failure)[0] if recording.failure else _tr("Failed")
+            return _reason(recording.failure) if recording.failure else translate("Wording", "Failed")
         case RowState.CANCELLED:
             if recording.stored_until:
-                return _tr("Stopped at %1").replace("%1", clock_text(recording.stored_until))
-            return _tr("Cancelled")
+                return translate("Wording", "Stopped at %1").replace("%1", clock_text(recording.stored_until))
+            return translate("Wording", "Cancelled")
 
 
 def spoken(row: Row) -> str:
@@ -79,10 +95,16 @@ def spoken(row: Row) -> str:
     return f"{row.recording.name}, {state_line(row)}"
 
 
+def _reason(failure: Failure) -> str:
+    """Return why it failed without the file's name, which stands right above."""
+    sentence = failure_text(failure)[0].removeprefix(f"“{failure.subject}” ")
+    return sentence[:1].upper() + sentence[1:]
+
+
 def _running(row: Row) -> str:
-    if row.fraction is None:
-        return _tr("Starting…")
-    parts = [_tr("%1 %").replace("%1", str(int(row.fraction * 100)))]
+    if not row.fraction:
+        return translate("Wording", "Starting…")
+    parts = [translate("Wording", "%1 %").replace("%1", str(int(row.fraction * 100)))]
     if row.remaining_s is not None:
         parts.append(remaining(row.remaining_s))
     return " · ".join(parts)
@@ -95,8 +117,4 @@ def _done(row: Row) -> str:
         parts.append(clock_text(recording.duration))
     if recording.language:
         parts.append(language_names(recording.language)[1])
-    return " · ".join(parts) or _tr("Done")
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("Wording", text)
+    return " · ".join(parts) or translate("Wording", "Done")

@@ -124,7 +124,7 @@ class WindowRig:
         self.desk = Desk(self.library, self.engine)
         self.shelf = ModelShelf(self.engine)
         self.player = Player()
-        self.gate = QueueGate(self.desk, self.shelf)
+        self.gate = QueueGate(self.desk, self.shelf, self.keeper)
         self.window = MainWindow(
             Parts(
                 desk=self.desk,

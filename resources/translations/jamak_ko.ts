@@ -1,0 +1,1125 @@
+<?xml version="1.0" encoding="utf-8"?>
+<!DOCTYPE TS>
+<TS version="2.1" language="ko">
+<context>
+    <name>About</name>
+    <message>
+        <source>About Jamak</source>
+        <translation>Jamak 정보</translation>
+    </message>
+    <message>
+        <source>Speech to text on your own machine. Nothing you open ever leaves it.
+
+MIT licence. Built on Qt, PyTorch, FFmpeg, ONNX Runtime and the Whisper models.</source>
+        <translation>내 컴퓨터에서 말을 글로 옮깁니다. 연 파일은 절대로 밖으로 나가지 않습니다.
+
+MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으로 만들었습니다.</translation>
+    </message>
+</context>
+<context>
+    <name>Actions</name>
+    <message>
+        <source>&amp;Open…</source>
+        <translation>열기(&amp;O)…</translation>
+    </message>
+    <message>
+        <source>Open &amp;folder…</source>
+        <translation>폴더 열기(&amp;F)…</translation>
+    </message>
+    <message>
+        <source>&amp;Export…</source>
+        <translation>내보내기(&amp;E)…</translation>
+    </message>
+    <message>
+        <source>&amp;Copy transcript</source>
+        <translation>전사문 복사(&amp;C)</translation>
+    </message>
+    <message>
+        <source>&amp;Quit</source>
+        <translation>끝내기(&amp;Q)</translation>
+    </message>
+    <message>
+        <source>&amp;Undo</source>
+        <translation>실행 취소(&amp;U)</translation>
+    </message>
+    <message>
+        <source>&amp;Redo</source>
+        <translation>다시 실행(&amp;R)</translation>
+    </message>
+    <message>
+        <source>&amp;Find in transcript…</source>
+        <translation>이 글에서 찾기(&amp;F)…</translation>
+    </message>
+    <message>
+        <source>Search &amp;all transcripts…</source>
+        <translation>모든 글에서 검색(&amp;A)…</translation>
+    </message>
+    <message>
+        <source>P&amp;lay or pause</source>
+        <translation>재생 또는 일시정지(&amp;L)</translation>
+    </message>
+    <message>
+        <source>&amp;Pause queue</source>
+        <translation>대기열 멈추기(&amp;P)</translation>
+    </message>
+    <message>
+        <source>&amp;Retry</source>
+        <translation>다시 시도(&amp;R)</translation>
+    </message>
+    <message>
+        <source>&amp;Cancel</source>
+        <translation>취소(&amp;C)</translation>
+    </message>
+    <message>
+        <source>Move &amp;up</source>
+        <translation>위로(&amp;U)</translation>
+    </message>
+    <message>
+        <source>Move &amp;down</source>
+        <translation>아래로(&amp;D)</translation>
+    </message>
+    <message>
+        <source>&amp;Show in folder</source>
+        <translation>폴더에서 보기(&amp;S)</translation>
+    </message>
+    <message>
+        <source>&amp;Locate the file…</source>
+        <translation>파일 위치 지정(&amp;L)…</translation>
+    </message>
+    <message>
+        <source>Choose the audio &amp;track…</source>
+        <translation>오디오 트랙 선택(&amp;T)…</translation>
+    </message>
+    <message>
+        <source>Remo&amp;ve from the list</source>
+        <translation>목록에서 제거(&amp;V)</translation>
+    </message>
+    <message>
+        <source>&amp;Next recording</source>
+        <translation>다음 녹음(&amp;N)</translation>
+    </message>
+    <message>
+        <source>Pre&amp;vious recording</source>
+        <translation>이전 녹음(&amp;V)</translation>
+    </message>
+    <message>
+        <source>&amp;Larger text</source>
+        <translation>글자 크게(&amp;L)</translation>
+    </message>
+    <message>
+        <source>S&amp;maller text</source>
+        <translation>글자 작게(&amp;M)</translation>
+    </message>
+    <message>
+        <source>&amp;Normal text size</source>
+        <translation>기본 글자 크기(&amp;N)</translation>
+    </message>
+    <message>
+        <source>&amp;Models…</source>
+        <translation>모델(&amp;M)…</translation>
+    </message>
+    <message>
+        <source>&amp;Settings…</source>
+        <translation>설정(&amp;S)…</translation>
+    </message>
+    <message>
+        <source>&amp;Keyboard shortcuts</source>
+        <translation>단축키(&amp;K)</translation>
+    </message>
+    <message>
+        <source>&amp;About Jamak</source>
+        <translation>Jamak 정보(&amp;A)</translation>
+    </message>
+</context>
+<context>
+    <name>ChoiceBar</name>
+    <message>
+        <source>Model</source>
+        <translation>모델</translation>
+    </message>
+    <message>
+        <source>Language spoken</source>
+        <translation>말하는 언어</translation>
+    </message>
+    <message>
+        <source>Task</source>
+        <translation>작업</translation>
+    </message>
+    <message>
+        <source>Transcribe</source>
+        <translation>받아쓰기</translation>
+    </message>
+    <message>
+        <source>Translate to English</source>
+        <translation>영어로 번역</translation>
+    </message>
+    <message>
+        <source>&amp;Model</source>
+        <translation>모델(&amp;M)</translation>
+    </message>
+    <message>
+        <source>&amp;Language</source>
+        <translation>언어(&amp;L)</translation>
+    </message>
+    <message>
+        <source>&amp;Task</source>
+        <translation>작업(&amp;T)</translation>
+    </message>
+    <message>
+        <source>More models…</source>
+        <translation>다른 모델…</translation>
+    </message>
+    <message>
+        <source>%1 (not downloaded)</source>
+        <translation>%1 (내려받지 않음)</translation>
+    </message>
+</context>
+<context>
+    <name>CorrectText</name>
+    <message>
+        <source>correction</source>
+        <translation>고침</translation>
+    </message>
+</context>
+<context>
+    <name>DropIn</name>
+    <message>
+        <source>Addresses of the network are not opened. Save the file first, then drop it here.</source>
+        <translation>네트워크 주소는 열지 않습니다. 파일을 먼저 저장한 뒤 여기에 놓아 주세요.</translation>
+    </message>
+    <message numerus="yes">
+        <source>%1 and %n more</source>
+        <translation>
+            <numerusform>%1 외 %n개</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Left out, because they cannot be transcribed: %1.</source>
+        <translation>받아쓸 수 없어 제외했습니다: %1.</translation>
+    </message>
+    <message>
+        <source>“%1” is in the list already.</source>
+        <translation>“%1” 파일은 이미 목록에 있습니다.</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n of these files are in the list already.</source>
+        <translation>
+            <numerusform>이 파일 가운데 %n개는 이미 목록에 있습니다.</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Add again</source>
+        <translation>다시 추가</translation>
+    </message>
+</context>
+<context>
+    <name>DropOverlay</name>
+    <message>
+        <source>Drop to transcribe</source>
+        <translation>놓으면 받아쓰기를 시작합니다</translation>
+    </message>
+</context>
+<context>
+    <name>DropZone</name>
+    <message>
+        <source>Drop audio or video here</source>
+        <translation>오디오나 동영상을 여기에 놓으세요</translation>
+    </message>
+    <message>
+        <source>The words appear as they are recognised. Nothing leaves this computer.</source>
+        <translation>알아듣는 대로 글이 나타납니다. 아무것도 이 컴퓨터 밖으로 나가지 않습니다.</translation>
+    </message>
+    <message>
+        <source>Open files…</source>
+        <translation>파일 열기…</translation>
+    </message>
+    <message>
+        <source>Try the sample</source>
+        <translation>예제 들어 보기</translation>
+    </message>
+</context>
+<context>
+    <name>EndNotice</name>
+    <message>
+        <source>Jamak has finished</source>
+        <translation>Jamak 작업이 끝났습니다</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n recording(s) transcribed.</source>
+        <translation>
+            <numerusform>녹음 %n개를 받아썼습니다.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n could not be transcribed.</source>
+        <translation>
+            <numerusform>%n개는 받아쓰지 못했습니다.</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>ExportDialog</name>
+    <message>
+        <source>Include the time of every &amp;word</source>
+        <translation>단어마다 시간 넣기(&amp;W)</translation>
+    </message>
+    <message>
+        <source>&amp;Show in folder</source>
+        <translation>폴더에서 보기(&amp;S)</translation>
+    </message>
+    <message>
+        <source>&amp;Export</source>
+        <translation>내보내기(&amp;E)</translation>
+    </message>
+    <message>
+        <source>&amp;Copy as text</source>
+        <translation>글로 복사(&amp;C)</translation>
+    </message>
+    <message>
+        <source>Export</source>
+        <translation>내보내기</translation>
+    </message>
+    <message>
+        <source>Format</source>
+        <translation>형식</translation>
+    </message>
+    <message>
+        <source>Folder</source>
+        <translation>폴더</translation>
+    </message>
+    <message>
+        <source>File name</source>
+        <translation>파일 이름</translation>
+    </message>
+    <message>
+        <source>Include the time of every word</source>
+        <translation>단어마다 시간 넣기</translation>
+    </message>
+    <message>
+        <source>Copy as text</source>
+        <translation>글로 복사</translation>
+    </message>
+    <message>
+        <source>Show in folder</source>
+        <translation>폴더에서 보기</translation>
+    </message>
+    <message>
+        <source>May hold {name}, {language}, {model} and {date}.</source>
+        <translation>{name}, {language}, {model}, {date}을(를) 쓸 수 있습니다.</translation>
+    </message>
+    <message>
+        <source>C&amp;hoose…</source>
+        <translation>선택(&amp;H)…</translation>
+    </message>
+    <message>
+        <source>Choose the folder</source>
+        <translation>폴더 선택</translation>
+    </message>
+    <message>
+        <source>Recordings:</source>
+        <translation>녹음:</translation>
+    </message>
+    <message>
+        <source>&amp;Format:</source>
+        <translation>형식(&amp;F):</translation>
+    </message>
+    <message>
+        <source>F&amp;older:</source>
+        <translation>폴더(&amp;O):</translation>
+    </message>
+    <message>
+        <source>File &amp;name:</source>
+        <translation>파일 이름(&amp;N):</translation>
+    </message>
+    <message>
+        <source>{names} and {count} more</source>
+        <translation>{names} 외 {count}개</translation>
+    </message>
+    <message>
+        <source>“{name}” is there already.</source>
+        <translation>“{name}” 파일이 이미 있습니다.</translation>
+    </message>
+    <message>
+        <source>{count} of the files are there already.</source>
+        <translation>파일 {count}개가 이미 있습니다.</translation>
+    </message>
+    <message>
+        <source>Overwriting cannot be undone.</source>
+        <translation>덮어쓰면 되돌릴 수 없습니다.</translation>
+    </message>
+    <message>
+        <source>&amp;Overwrite</source>
+        <translation>덮어쓰기(&amp;O)</translation>
+    </message>
+    <message>
+        <source>&amp;Keep both</source>
+        <translation>둘 다 두기(&amp;K)</translation>
+    </message>
+    <message>
+        <source>Saving…</source>
+        <translation>저장하는 중…</translation>
+    </message>
+    <message>
+        <source>“{name}” is saved.</source>
+        <translation>“{name}” 파일을 저장했습니다.</translation>
+    </message>
+    <message>
+        <source>{count} files are saved in “{folder}”.</source>
+        <translation>“{folder}” 폴더에 파일 {count}개를 저장했습니다.</translation>
+    </message>
+    <message>
+        <source>The text is copied.</source>
+        <translation>글을 복사했습니다.</translation>
+    </message>
+    <message>
+        <source>The folder could not be opened: {path}</source>
+        <translation>폴더를 열 수 없습니다: {path}</translation>
+    </message>
+    <message>
+        <source>Text (.txt)</source>
+        <translation>텍스트 (.txt)</translation>
+    </message>
+    <message>
+        <source>Subtitles: SubRip (.srt)</source>
+        <translation>자막: SubRip (.srt)</translation>
+    </message>
+    <message>
+        <source>Subtitles: WebVTT (.vtt)</source>
+        <translation>자막: WebVTT (.vtt)</translation>
+    </message>
+    <message>
+        <source>Everything, for programs: JSON (.json)</source>
+        <translation>전체 정보(프로그램용): JSON (.json)</translation>
+    </message>
+    <message>
+        <source>“{name}” may not be written there. Choose another folder.</source>
+        <translation>“{name}” 파일을 그곳에 쓸 권한이 없습니다. 다른 폴더를 선택해 주세요.</translation>
+    </message>
+    <message>
+        <source>“{name}” was not saved: the folder is not there. Choose another one.</source>
+        <translation>폴더가 없어 “{name}” 파일을 저장하지 못했습니다. 다른 폴더를 선택해 주세요.</translation>
+    </message>
+    <message>
+        <source>“{name}” was not saved: the disk is full.</source>
+        <translation>디스크가 가득 차서 “{name}” 파일을 저장하지 못했습니다.</translation>
+    </message>
+    <message>
+        <source>“{name}” could not be saved ({detail}). Choose another folder or name.</source>
+        <translation>“{name}” 파일을 저장하지 못했습니다({detail}). 다른 폴더나 이름을 선택해 주세요.</translation>
+    </message>
+</context>
+<context>
+    <name>FirstRun</name>
+    <message>
+        <source>One download, then everything works without a network</source>
+        <translation>한 번만 내려받으면 그다음부터는 네트워크 없이 쓸 수 있습니다</translation>
+    </message>
+    <message>
+        <source>Download progress</source>
+        <translation>내려받기 진행률</translation>
+    </message>
+    <message>
+        <source>Download</source>
+        <translation>내려받기</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>취소</translation>
+    </message>
+    <message>
+        <source>Other models…</source>
+        <translation>다른 모델…</translation>
+    </message>
+    <message>
+        <source>Use a folder…</source>
+        <translation>폴더 사용…</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n file(s) will start as soon as the model is here.</source>
+        <translation>
+            <numerusform>모델이 준비되는 대로 파일 %n개를 시작합니다.</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Continue the download</source>
+        <translation>이어서 내려받기</translation>
+    </message>
+    <message>
+        <source>%1 – %2 to download, %3 free on this disk. %4</source>
+        <translation>%1 – 내려받을 크기 %2, 디스크 여유 공간 %3. %4</translation>
+    </message>
+    <message>
+        <source>%1 of %2</source>
+        <translation>%2 중 %1</translation>
+    </message>
+    <message>
+        <source>Connecting…</source>
+        <translation>연결하는 중…</translation>
+    </message>
+</context>
+<context>
+    <name>LanguageBox</name>
+    <message>
+        <source>Type to search</source>
+        <translation>입력해서 검색</translation>
+    </message>
+    <message>
+        <source>Detect language</source>
+        <translation>언어 감지</translation>
+    </message>
+</context>
+<context>
+    <name>LibraryDelegate</name>
+    <message>
+        <source>Retry</source>
+        <translation>다시 시도</translation>
+    </message>
+</context>
+<context>
+    <name>LibraryList</name>
+    <message>
+        <source>Recordings</source>
+        <translation>녹음 목록</translation>
+    </message>
+</context>
+<context>
+    <name>MainWindow</name>
+    <message>
+        <source>Files are still being transcribed.</source>
+        <translation>아직 받아쓰는 중인 파일이 있습니다.</translation>
+    </message>
+    <message>
+        <source>What is there is kept, and the rest goes on by itself when Jamak is started again.</source>
+        <translation>지금까지의 글은 보관되며, 나머지는 Jamak을 다시 시작하면 저절로 이어집니다.</translation>
+    </message>
+    <message>
+        <source>&amp;Quit</source>
+        <translation>끝내기(&amp;Q)</translation>
+    </message>
+    <message>
+        <source>&amp;Keep running</source>
+        <translation>계속하기(&amp;K)</translation>
+    </message>
+    <message>
+        <source>Device in use</source>
+        <translation>사용 중인 장치</translation>
+    </message>
+    <message>
+        <source>Loading %1…</source>
+        <translation>%1 불러오는 중…</translation>
+    </message>
+</context>
+<context>
+    <name>Menus</name>
+    <message>
+        <source>&amp;File</source>
+        <translation>파일(&amp;F)</translation>
+    </message>
+    <message>
+        <source>&amp;Edit</source>
+        <translation>편집(&amp;E)</translation>
+    </message>
+    <message>
+        <source>&amp;Queue</source>
+        <translation>대기열(&amp;Q)</translation>
+    </message>
+    <message>
+        <source>&amp;View</source>
+        <translation>보기(&amp;V)</translation>
+    </message>
+    <message>
+        <source>&amp;Help</source>
+        <translation>도움말(&amp;H)</translation>
+    </message>
+    <message>
+        <source>Tools</source>
+        <translation>도구</translation>
+    </message>
+    <message>
+        <source>Retry with another model</source>
+        <translation>다른 모델로 다시 시도</translation>
+    </message>
+</context>
+<context>
+    <name>ModelsDialog</name>
+    <message>
+        <source>Models</source>
+        <translation>모델</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation>모델</translation>
+    </message>
+    <message>
+        <source>Size</source>
+        <translation>크기</translation>
+    </message>
+    <message>
+        <source>State</source>
+        <translation>상태</translation>
+    </message>
+    <message>
+        <source>Progress</source>
+        <translation>진행률</translation>
+    </message>
+    <message>
+        <source>&amp;Use this model</source>
+        <translation>이 모델 사용(&amp;U)</translation>
+    </message>
+    <message>
+        <source>&amp;Download</source>
+        <translation>내려받기(&amp;D)</translation>
+    </message>
+    <message>
+        <source>&amp;Cancel</source>
+        <translation>취소(&amp;C)</translation>
+    </message>
+    <message>
+        <source>&amp;Verify</source>
+        <translation>검사(&amp;V)</translation>
+    </message>
+    <message>
+        <source>&amp;Remove</source>
+        <translation>삭제(&amp;R)</translation>
+    </message>
+    <message>
+        <source>Use a &amp;folder…</source>
+        <translation>폴더 사용(&amp;F)…</translation>
+    </message>
+    <message>
+        <source>Downloads are kept in %1; %2 free.</source>
+        <translation>내려받은 모델은 %1에 있습니다. 여유 공간 %2.</translation>
+    </message>
+    <message>
+        <source>cannot be run yet</source>
+        <translation>아직 실행할 수 없음</translation>
+    </message>
+    <message>
+        <source>on this computer</source>
+        <translation>설치됨</translation>
+    </message>
+    <message>
+        <source>partly downloaded</source>
+        <translation>일부 내려받음</translation>
+    </message>
+    <message>
+        <source>not downloaded</source>
+        <translation>내려받지 않음</translation>
+    </message>
+    <message>
+        <source>downloading</source>
+        <translation>내려받는 중</translation>
+    </message>
+    <message>
+        <source>being checked</source>
+        <translation>검사하는 중</translation>
+    </message>
+    <message>
+        <source>being removed</source>
+        <translation>삭제하는 중</translation>
+    </message>
+    <message>
+        <source>&amp;Continue</source>
+        <translation>이어받기(&amp;C)</translation>
+    </message>
+    <message>
+        <source>Understands English only.</source>
+        <translation>영어만 알아듣습니다.</translation>
+    </message>
+    <message numerus="yes">
+        <source>Understands %n language(s).</source>
+        <translation>
+            <numerusform>%n개 언어를 알아듣습니다.</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>A folder of yours: %1</source>
+        <translation>직접 지정한 폴더: %1</translation>
+    </message>
+    <message>
+        <source>%1 of %2</source>
+        <translation>%2 중 %1</translation>
+    </message>
+    <message>
+        <source>Every file is as it should be.</source>
+        <translation>모든 파일이 올바릅니다.</translation>
+    </message>
+    <message>
+        <source>Choose a folder that holds a model</source>
+        <translation>모델이 든 폴더를 선택하세요</translation>
+    </message>
+</context>
+<context>
+    <name>Notice</name>
+    <message>
+        <source>Dismiss</source>
+        <translation>닫기</translation>
+    </message>
+</context>
+<context>
+    <name>Player</name>
+    <message>
+        <source>“{name}” is not there any more, so it cannot be played.</source>
+        <translation>“{name}” 파일이 더 이상 그 자리에 없어 재생할 수 없습니다.</translation>
+    </message>
+    <message>
+        <source>“{name}” cannot be played here. Its text can still be read and corrected.</source>
+        <translation>“{name}” 파일은 여기서 재생할 수 없습니다. 글은 그대로 읽고 고칠 수 있습니다.</translation>
+    </message>
+</context>
+<context>
+    <name>PlayerBar</name>
+    <message>
+        <source>Player</source>
+        <translation>재생기</translation>
+    </message>
+    <message>
+        <source>Place in the recording</source>
+        <translation>재생 위치</translation>
+    </message>
+    <message>
+        <source>Speed</source>
+        <translation>속도</translation>
+    </message>
+    <message>
+        <source>Pause</source>
+        <translation>일시정지</translation>
+    </message>
+    <message>
+        <source>Play</source>
+        <translation>재생</translation>
+    </message>
+    <message>
+        <source>{name} (Space)</source>
+        <translation>{name} (스페이스)</translation>
+    </message>
+</context>
+<context>
+    <name>RowCommands</name>
+    <message>
+        <source>“%1” was removed from the list. The file itself stays.</source>
+        <translation>“%1” 항목을 목록에서 제거했습니다. 파일은 그대로 있습니다.</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n recordings were removed from the list. The files themselves stay.</source>
+        <translation>
+            <numerusform>녹음 %n개를 목록에서 제거했습니다. 파일은 그대로 있습니다.</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>되돌리기</translation>
+    </message>
+    <message>
+        <source>The folder “%1” cannot be shown.</source>
+        <translation>“%1” 폴더를 표시할 수 없습니다.</translation>
+    </message>
+    <message>
+        <source>Where is “%1” now?</source>
+        <translation>“%1” 파일이 지금 어디에 있나요?</translation>
+    </message>
+</context>
+<context>
+    <name>SearchBar</name>
+    <message>
+        <source>Find in this transcript</source>
+        <translation>이 글에서 찾기</translation>
+    </message>
+    <message>
+        <source>Previous match (Shift+F3)</source>
+        <translation>이전 결과 (Shift+F3)</translation>
+    </message>
+    <message>
+        <source>Next match (F3)</source>
+        <translation>다음 결과 (F3)</translation>
+    </message>
+    <message>
+        <source>Close (Esc)</source>
+        <translation>닫기 (Esc)</translation>
+    </message>
+    <message>
+        <source>No matches</source>
+        <translation>결과 없음</translation>
+    </message>
+    <message>
+        <source>Match {position} of {count}</source>
+        <translation>{count}개 중 {position}번째</translation>
+    </message>
+</context>
+<context>
+    <name>SearchField</name>
+    <message>
+        <source>Search all transcripts</source>
+        <translation>모든 글에서 검색</translation>
+    </message>
+</context>
+<context>
+    <name>SearchResults</name>
+    <message>
+        <source>Search results</source>
+        <translation>검색 결과</translation>
+    </message>
+    <message>
+        <source>Nothing found</source>
+        <translation>찾은 것이 없습니다</translation>
+    </message>
+</context>
+<context>
+    <name>SegmentEditor</name>
+    <message>
+        <source>Text of the segment</source>
+        <translation>구간의 글</translation>
+    </message>
+</context>
+<context>
+    <name>Session</name>
+    <message>
+        <source>Transcribing</source>
+        <translation>받아쓰는 중</translation>
+    </message>
+</context>
+<context>
+    <name>SettingsDialog</name>
+    <message>
+        <source>Settings</source>
+        <translation>설정</translation>
+    </message>
+    <message>
+        <source>New files</source>
+        <translation>새 파일</translation>
+    </message>
+    <message>
+        <source>Transcribe</source>
+        <translation>받아쓰기</translation>
+    </message>
+    <message>
+        <source>Translate to English</source>
+        <translation>영어로 번역</translation>
+    </message>
+    <message>
+        <source>Names and spellings that will come up, in a sentence</source>
+        <translation>녹음에 나올 이름과 낱말을 문장으로 적어 주세요</translation>
+    </message>
+    <message>
+        <source>&amp;Model</source>
+        <translation>모델(&amp;M)</translation>
+    </message>
+    <message>
+        <source>&amp;Language</source>
+        <translation>언어(&amp;L)</translation>
+    </message>
+    <message>
+        <source>&amp;Task</source>
+        <translation>작업(&amp;T)</translation>
+    </message>
+    <message>
+        <source>&amp;Initial prompt</source>
+        <translation>초기 프롬프트(&amp;I)</translation>
+    </message>
+    <message>
+        <source>&amp;Word-level timings</source>
+        <translation>단어별 시간(&amp;W)</translation>
+    </message>
+    <message>
+        <source>Appearance</source>
+        <translation>모양</translation>
+    </message>
+    <message>
+        <source>As the system</source>
+        <translation>시스템 설정 따름</translation>
+    </message>
+    <message>
+        <source>Light</source>
+        <translation>밝게</translation>
+    </message>
+    <message>
+        <source>Dark</source>
+        <translation>어둡게</translation>
+    </message>
+    <message>
+        <source>%1 %</source>
+        <translation>%1%</translation>
+    </message>
+    <message>
+        <source>T&amp;heme</source>
+        <translation>테마(&amp;H)</translation>
+    </message>
+    <message>
+        <source>Language of the wi&amp;ndow</source>
+        <translation>화면 언어(&amp;N)</translation>
+    </message>
+    <message>
+        <source>Te&amp;xt size of transcripts</source>
+        <translation>글자 크기(&amp;X)</translation>
+    </message>
+    <message>
+        <source>Behaviour</source>
+        <translation>동작</translation>
+    </message>
+    <message>
+        <source>Beside the recording</source>
+        <translation>녹음 파일 옆</translation>
+    </message>
+    <message>
+        <source>&amp;Choose…</source>
+        <translation>선택(&amp;C)…</translation>
+    </message>
+    <message>
+        <source>Choose the folder for exports</source>
+        <translation>내보낼 폴더 선택</translation>
+    </message>
+    <message>
+        <source>Folder for &amp;exports</source>
+        <translation>내보낼 폴더(&amp;E)</translation>
+    </message>
+    <message>
+        <source>&amp;Keep the computer awake while files are transcribed</source>
+        <translation>받아쓰는 동안 컴퓨터를 깨워 두기(&amp;K)</translation>
+    </message>
+    <message>
+        <source>&amp;Notify me when long work has ended</source>
+        <translation>오래 걸린 작업이 끝나면 알리기(&amp;N)</translation>
+    </message>
+</context>
+<context>
+    <name>ShortcutsDialog</name>
+    <message>
+        <source>Keyboard shortcuts</source>
+        <translation>단축키</translation>
+    </message>
+    <message>
+        <source>Command</source>
+        <translation>명령</translation>
+    </message>
+    <message>
+        <source>Keys</source>
+        <translation>키</translation>
+    </message>
+    <message>
+        <source>Play or pause (while not typing)</source>
+        <translation>재생 또는 일시정지(입력 중이 아닐 때)</translation>
+    </message>
+    <message>
+        <source>Back or forward one second</source>
+        <translation>1초 뒤로 또는 앞으로</translation>
+    </message>
+    <message>
+        <source>Correct the text of a segment</source>
+        <translation>구간의 글 고치기</translation>
+    </message>
+    <message>
+        <source>Play from a segment</source>
+        <translation>구간부터 재생</translation>
+    </message>
+    <message>
+        <source>Next or previous match</source>
+        <translation>다음 또는 이전 결과</translation>
+    </message>
+    <message>
+        <source>Close the search</source>
+        <translation>찾기 닫기</translation>
+    </message>
+</context>
+<context>
+    <name>SidePanel</name>
+    <message numerus="yes">
+        <source>%n running</source>
+        <translation>
+            <numerusform>진행 중 %n</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n waiting</source>
+        <translation>
+            <numerusform>대기 중 %n</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>paused</source>
+        <translation>멈춤</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n recording(s)</source>
+        <translation>
+            <numerusform>녹음 %n개</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>TrackChoice</name>
+    <message>
+        <source>“%1” has only one audio track.</source>
+        <translation>“%1” 파일에는 오디오 트랙이 하나뿐입니다.</translation>
+    </message>
+    <message>
+        <source>Which audio track of “%1” is to be transcribed?</source>
+        <translation>“%1” 파일의 어느 오디오 트랙을 받아쓸까요?</translation>
+    </message>
+    <message>
+        <source>Track %1</source>
+        <translation>트랙 %1</translation>
+    </message>
+</context>
+<context>
+    <name>TranscriptList</name>
+    <message>
+        <source>Transcript</source>
+        <translation>전사문</translation>
+    </message>
+    <message>
+        <source>The recogniser was not sure of this. Listen to it.</source>
+        <translation>인식이 확실하지 않은 부분입니다. 직접 들어 보세요.</translation>
+    </message>
+    <message>
+        <source>Play from here</source>
+        <translation>여기부터 재생</translation>
+    </message>
+</context>
+<context>
+    <name>TranscriptModel</name>
+    <message>
+        <source>Being recognised: {text}</source>
+        <translation>인식하는 중: {text}</translation>
+    </message>
+    <message>
+        <source>{time}, uncertain: {text}</source>
+        <translation>{time}, 불확실: {text}</translation>
+    </message>
+</context>
+<context>
+    <name>TranscriptPage</name>
+    <message>
+        <source>translated to English</source>
+        <translation>영어로 번역</translation>
+    </message>
+    <message>
+        <source>detected</source>
+        <translation>감지됨</translation>
+    </message>
+    <message>
+        <source>detected, %1 % sure</source>
+        <translation>감지됨, 확신도 %1%</translation>
+    </message>
+    <message>
+        <source>Waiting for its turn</source>
+        <translation>차례를 기다리는 중</translation>
+    </message>
+    <message>
+        <source>Listening…</source>
+        <translation>듣고 있습니다…</translation>
+    </message>
+    <message>
+        <source>No speech was heard in this recording.</source>
+        <translation>이 녹음에서는 말소리가 들리지 않았습니다.</translation>
+    </message>
+    <message>
+        <source>Retry</source>
+        <translation>다시 시도</translation>
+    </message>
+    <message>
+        <source>Retry with another model…</source>
+        <translation>다른 모델로 다시 시도…</translation>
+    </message>
+    <message>
+        <source>Locate the file…</source>
+        <translation>파일 위치 지정…</translation>
+    </message>
+</context>
+<context>
+    <name>TranscriptView</name>
+    <message>
+        <source>No text yet</source>
+        <translation>아직 글이 없습니다</translation>
+    </message>
+    <message>
+        <source>Play from here</source>
+        <translation>여기부터 재생</translation>
+    </message>
+    <message>
+        <source>Correct the text</source>
+        <translation>글 고치기</translation>
+    </message>
+    <message>
+        <source>Copy</source>
+        <translation>복사</translation>
+    </message>
+    <message>
+        <source>Copy with times</source>
+        <translation>시간과 함께 복사</translation>
+    </message>
+    <message>
+        <source>Select all</source>
+        <translation>모두 선택</translation>
+    </message>
+    <message>
+        <source>Jump to playing</source>
+        <translation>재생 위치로</translation>
+    </message>
+    <message>
+        <source>Jump to newest</source>
+        <translation>맨 끝으로</translation>
+    </message>
+</context>
+<context>
+    <name>WindowCommands</name>
+    <message>
+        <source>&amp;Resume queue</source>
+        <translation>대기열 계속하기(&amp;R)</translation>
+    </message>
+    <message>
+        <source>&amp;Pause queue</source>
+        <translation>대기열 멈추기(&amp;P)</translation>
+    </message>
+    <message>
+        <source>Open audio or video</source>
+        <translation>오디오나 동영상 열기</translation>
+    </message>
+    <message>
+        <source>Open a folder of recordings</source>
+        <translation>녹음 폴더 열기</translation>
+    </message>
+    <message>
+        <source>The transcript was copied.</source>
+        <translation>전사문을 복사했습니다.</translation>
+    </message>
+    <message>
+        <source>Choose a folder that holds a model</source>
+        <translation>모델이 든 폴더를 선택하세요</translation>
+    </message>
+</context>
+<context>
+    <name>Wording</name>
+    <message>
+        <source>%1 left</source>
+        <translation>%1 남음</translation>
+    </message>
+    <message>
+        <source>Waiting</source>
+        <translation>대기 중</translation>
+    </message>
+    <message>
+        <source>Failed</source>
+        <translation>실패</translation>
+    </message>
+    <message>
+        <source>Stopped at %1</source>
+        <translation>%1에서 멈춤</translation>
+    </message>
+    <message>
+        <source>Cancelled</source>
+        <translation>취소됨</translation>
+    </message>
+    <message>
+        <source>Starting…</source>
+        <translation>시작하는 중…</translation>
+    </message>
+    <message>
+        <source>%1 %</source>
+        <translation>%1%</translation>
+    </message>
+    <message>
+        <source>Done</source>
+        <translation>완료</translation>
+    </message>
+</context>
+</TS>
