@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -49,10 +50,11 @@ class RowStyle:
         """The height of the text's letters, the unit of everything else."""
         return self.line_height - self.line_gap
 
-    def guess_height(self, num_units: int, text_width: int) -> int:
-        """Return the height of a text of `num_units` (see `text_units`) without laying it out."""
-        more_lines = num_units * self.character_width // text_width
-        return 2 * self.pad_y + self.line_height * (1 + more_lines) - self.line_gap
+    def guess_heights(self, units: Sequence[int], text_width: int) -> list[int]:
+        """Return the heights of texts so many Latin letters wide, without laying them out."""
+        letter, line = self.character_width, self.line_height
+        one_line = 2 * self.pad_y + line - self.line_gap
+        return [one_line + num_units * letter // text_width * line for num_units in units]
 
 
 def row_style(font: QFont, *, zoom_percent: int, with_hours: bool) -> RowStyle:
@@ -86,16 +88,6 @@ def row_style(font: QFont, *, zoom_percent: int, with_hours: bool) -> RowStyle:
         text_left=time_right + round(em * 0.9),
         margin=round(em * 0.9),
     )
-
-
-def text_units(text: str) -> int:
-    """Return about how many Latin letters wide a text is.
-
-    Bytes of UTF-8 tell it cheaply: three for a full-width character, which is two letters wide.
-    """
-    if text.isascii():
-        return len(text)
-    return len(text) + (len(text.encode()) - len(text)) // 2
 
 
 def lay_out(text: str, style: RowStyle, text_width: int, *, is_tail: bool) -> QTextLayout:

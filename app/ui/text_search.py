@@ -6,7 +6,10 @@ import re
 import unicodedata
 from bisect import bisect_left, insort
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Final, NamedTuple
+
+_BETWEEN_ROWS: Final = "\0"
+"""In no transcript, and not white space: no match goes across it."""
 
 
 class Match(NamedTuple):
@@ -48,7 +51,7 @@ class TextSearch:
         """Look for `query` in `texts`; the first match at or behind `from_row` becomes current."""
         self.query = query
         self._pattern = _pattern(query)
-        self._matches = [m for row, text in enumerate(texts) for m in self._in_row(row, text)]
+        self._matches = _find(self._pattern, list(texts)) if self._pattern else []
         at = bisect_left(self._matches, Match(from_row, 0, 0))
         self._current = at % len(self._matches) if self._matches else None
 
@@ -85,12 +88,36 @@ class TextSearch:
     def _in_row(self, row: int, text: str) -> list[Match]:
         if self._pattern is None:
             return []
-        return [Match(row, found.start(), found.end()) for found in self._pattern.finditer(text)]
+        return [Match(row, *found.span()) for found in self._pattern.finditer(_folded(text))]
+
+
+def _find(pattern: re.Pattern[str], texts: list[str]) -> list[Match]:
+    """Find `pattern` in all rows at once: one search of a megabyte is quicker than many of a line."""
+    whole = _folded(_BETWEEN_ROWS.join(texts))
+    matches = []
+    row, begins, ends = -1, 0, -1
+    for found in pattern.finditer(whole):
+        start, end = found.span()
+        while start > ends:
+            row += 1
+            begins = ends + 1
+            ends = begins + len(texts[row])
+        matches.append(Match(row, start - begins, end - begins))
+    return matches
 
 
 def _pattern(query: str) -> re.Pattern[str] | None:
     # Keyboards may compose a letter from parts (macOS does for Korean); transcripts are composed.
-    words = unicodedata.normalize("NFC", query).split()
+    words = _folded(unicodedata.normalize("NFC", query)).split()
     if not words:
         return None
-    return re.compile(r"\s+".join(map(re.escape, words)), re.IGNORECASE)
+    return re.compile(r"\s+".join(map(re.escape, words)))
+
+
+def _folded(text: str) -> str:
+    """Return `text` in small letters, every one in its old place."""
+    folded = text.lower()
+    if len(folded) != len(text):
+        # A few letters (the Turkish dotted capital I) become two: they are left as they are.
+        folded = "".join(small if len(small := letter.lower()) == 1 else letter for letter in text)
+    return folded.replace("ς", "σ")

@@ -29,10 +29,10 @@ from app.ui.clock import clock_text
 from app.ui.edits import CorrectText
 from app.ui.lazy_list import LazyListView
 from app.ui.row_painter import RowPainter, RowState
-from app.ui.row_style import RowColours, RowStyle, row_style, text_units
+from app.ui.row_style import RowColours, RowStyle, row_style
 from app.ui.segment_editor import SegmentDelegate, SegmentEditor
 from app.ui.text_search import TextSearch
-from app.ui.transcript_model import TranscriptModel, TranscriptRole
+from app.ui.transcript_model import TranscriptModel, TranscriptRole, text_units
 
 _KEY: Final = Qt.Key
 _CONTROL: Final = Qt.KeyboardModifier.ControlModifier
@@ -143,16 +143,11 @@ class TranscriptList(LazyListView):
 
     def guess_rows(self) -> list[int]:
         width = self._rows.style.text_width(self._rows.row_width)
-        guess = self._rows.style.guess_height
-        guesses = [guess(text_units(segment.text), width) for segment in self._transcript.segments]
-        if self._transcript.tail:
-            guesses.append(guess(text_units(self._transcript.tail), width))
-        return guesses
+        return self._rows.style.guess_heights(self._transcript.units, width)
 
     def guess_row(self, row: int) -> int:
-        return self._rows.style.guess_height(
-            text_units(self._transcript.text(row)), self._rows.style.text_width(self._rows.row_width)
-        )
+        width = self._rows.style.text_width(self._rows.row_width)
+        return self._rows.style.guess_heights([text_units(self._transcript.text(row))], width)[0]
 
     def measure_row(self, row: int) -> int:
         if self._editor is not None and row == self._edited.row():

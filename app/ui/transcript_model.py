@@ -41,6 +41,7 @@ class TranscriptModel(QAbstractListModel):
         super().__init__(parent)
         self._segments: list[StoredSegment] = []
         self._starts: list[float] = []
+        self._units: list[int] = []
         self._tail = ""
 
     @property
@@ -54,6 +55,11 @@ class TranscriptModel(QAbstractListModel):
         return self._starts
 
     @property
+    def units(self) -> list[int]:
+        """How wide each row's text is, see `text_units`; the tail's included."""
+        return [*self._units, text_units(self._tail)] if self._tail else self._units
+
+    @property
     def tail(self) -> str:
         """The text behind the last segment that may still change."""
         return self._tail
@@ -63,6 +69,7 @@ class TranscriptModel(QAbstractListModel):
         self.beginResetModel()
         self._segments = list(segments)
         self._starts = [segment.start for segment in self._segments]
+        self._units = [text_units(segment.text) for segment in self._segments]
         self._tail = ""
         self.endResetModel()
 
@@ -72,6 +79,7 @@ class TranscriptModel(QAbstractListModel):
         self.beginInsertRows(QModelIndex(), row, row)
         self._segments.insert(row, segment)
         self._starts.insert(row, segment.start)
+        self._units.insert(row, text_units(segment.text))
         self.endInsertRows()
         return row
 
@@ -119,6 +127,7 @@ class TranscriptModel(QAbstractListModel):
         # The texts of all segments joined are the transcript: the space before a word is part of it.
         blank = old.text[: len(old.text) - len(old.text.lstrip())]
         self._segments[row] = msgspec.structs.replace(old, text=blank + text, is_edited=is_edited)
+        self._units[row] = text_units(text)
         index = self.index(row)
         self.dataChanged.emit(index, index)
         self.corrected.emit(segment_id, blank + text)
@@ -175,3 +184,13 @@ class TranscriptModel(QAbstractListModel):
 def _is_doubtful(segment: StoredSegment) -> bool:
     # Once a person has put it right there is nothing left to warn of.
     return segment.is_suspect and not segment.is_edited
+
+
+def text_units(text: str) -> int:
+    """Return about how many Latin letters wide a text is.
+
+    Bytes of UTF-8 tell it cheaply: three for a full-width character, which is two letters wide.
+    """
+    if text.isascii():
+        return len(text)
+    return len(text) + (len(text.encode()) - len(text)) // 2

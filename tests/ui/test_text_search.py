@@ -74,3 +74,17 @@ def test_a_row_that_changed_elsewhere_leaves_everything_as_it_is() -> None:
     search.row_changed(1, "Still nothing")
     assert search.position == 1
     assert search.in_row(1) == []
+
+
+def test_letters_that_grow_when_made_small_shift_nothing() -> None:
+    search = TextSearch()
+    search.start("x", ["İİx", "ΟΔΟΣ x", "x"])
+    assert search.matches == [Match(0, 2, 3), Match(1, 5, 6), Match(2, 0, 1)]
+    search.start("οδος", ["ΟΔΟΣ x"])
+    assert search.matches == [Match(0, 0, 4)]
+
+
+def test_no_match_goes_across_two_rows() -> None:
+    search = TextSearch()
+    search.start("a b", ["a", "b", "", "a b"])
+    assert search.matches == [Match(3, 0, 3)]
