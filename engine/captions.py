@@ -33,6 +33,8 @@ class SubtitleRules(msgspec.Struct, frozen=True, kw_only=True):
     min_duration_s: float = 1.0
     max_duration_s: float = 7.0
     min_gap_s: float = 0.08
+    max_pause_s: float = 2.0
+    """Between words of one caption."""
 
 
 class Cue(msgspec.Struct, frozen=True, kw_only=True):
@@ -77,7 +79,8 @@ def cues(transcript: Transcript, rules: SubtitleRules | None = None) -> list[Cue
     for segment in transcript.segments:
         limit = _limit(segment.text, rules)
         units = list(_units(segment, limit))
-        drafts.extend(_Draft(group, limit) for group in _groups(units, limit, rules))
+        for run in _runs(units, rules):
+            drafts.extend(_Draft(group, limit) for group in _groups(run, limit, rules))
     return _timed(_merged(drafts, rules), rules)
 
 
@@ -158,7 +161,8 @@ class _Clock:
         words = segment.words if "".join(word.text for word in segment.words) == segment.text else ()
         offset = 0
         for word in words:
-            self._add(offset, word.start)
+            # A word's leading space is not spoken.
+            self._add(offset + len(word.text) - len(word.text.lstrip()), word.start)
             offset += len(word.text)
             self._add(offset, word.end)
         if not words:
@@ -187,6 +191,16 @@ class _Clock:
         left, right = self._offsets[index - 1], self._offsets[index]
         begin, end = self._times_ms[index - 1], self._times_ms[index]
         return begin + round((end - begin) * (offset - left) / (right - left))
+
+
+def _runs(units: list[_Unit], rules: SubtitleRules) -> Iterator[list[_Unit]]:
+    """Divide units where the speaker is silent for too long to leave a caption standing."""
+    begin = 0
+    for index in range(1, len(units) + 1):
+        is_last = index == len(units)
+        if is_last or units[index].start_ms - units[index - 1].end_ms > rules.max_pause_s * 1000:
+            yield units[begin:index]
+            begin = index
 
 
 def _groups(units: list[_Unit], limit: int, rules: SubtitleRules) -> Iterator[tuple[_Unit, ...]]:
