@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import Final
 
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex, QPoint, QRect, Qt, Signal
-from PySide6.QtGui import QPainter, QPaintEvent, QRegion, QResizeEvent, QWheelEvent
+from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleEvent,
+    QPainter,
+    QPaintEvent,
+    QRegion,
+    QResizeEvent,
+    QWheelEvent,
+)
 from PySide6.QtWidgets import QAbstractItemView, QListView, QWidget
 
 from app.ui.row_heights import RowHeights
@@ -132,6 +140,19 @@ class LazyListView(QListView):
         for row in range(first.row(), last.row() + 1):
             self.heights.forget(row, self.guess_row(row))
         self._settle()
+
+    def currentChanged(self, current: AnyIndex, previous: AnyIndex) -> None:
+        QAbstractItemView.currentChanged(self, current, previous)
+        self.viewport().update()
+        # QListView would look the row up in the layout that is not there, and tell readers nothing.
+        if QAccessible.isActive() and current.isValid() and self.hasFocus():
+            event = QAccessibleEvent(self, QAccessible.Event.Focus)
+            event.setChild(current.row())
+            QAccessible.updateAccessibility(event)
+
+    def selectionChanged(self, selected: QItemSelection, deselected: QItemSelection) -> None:
+        # As in currentChanged: QListView's own would look for rows in its empty layout.
+        QAbstractItemView.selectionChanged(self, selected, deselected)
 
     def doItemsLayout(self) -> None:
         QAbstractItemView.doItemsLayout(self)

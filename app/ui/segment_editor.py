@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from PySide6.QtCore import QAbstractItemModel, QEvent, QMimeData, QObject, Qt, Signal
+from PySide6.QtCore import QAbstractItemModel, QEvent, QMimeData, QObject, QPoint, Qt, Signal
 from PySide6.QtGui import (
     QInputMethodEvent,
     QKeyEvent,
@@ -74,6 +74,10 @@ class SegmentEditor(QTextEdit):
         cursor.mergeBlockFormat(spaced)
         self.document().clearUndoRedoStacks()
         self.moveCursor(QTextCursor.MoveOperation.End)
+
+    def put_cursor(self, point: QPoint) -> None:
+        """Put the cursor at the letter nearest to `point`, where the person has clicked."""
+        self.setTextCursor(self.cursorForPosition(point))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

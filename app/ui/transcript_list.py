@@ -252,6 +252,8 @@ class TranscriptList(LazyListView):
         row = self.row_at(point.y())
         if event.button() == Qt.MouseButton.LeftButton and row is not None and self._time_at(point) is None:
             self.edit_row(row)
+            if self._editor is not None:
+                self._editor.put_cursor(self._editor.mapFrom(self.viewport(), point))
 
     def viewportEvent(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:

@@ -122,7 +122,14 @@ class TranscriptView(QWidget):
         self.seek_requested.connect(player.play_from)
         self.nudge_requested.connect(player.nudge)
         self.play_pause_requested.connect(player.toggle)
-        player.position_changed.connect(self.set_playing)
+        player.loaded_changed.connect(lambda _is_loaded: self.set_playing(None))
+
+        def show_place(seconds: float) -> None:
+            # A recording just opened stands at its beginning, but nobody is listening to that.
+            if player.is_playing or seconds > 0:
+                self.set_playing(seconds)
+
+        player.position_changed.connect(show_place)
 
     def set_follows_playback(self, follows: bool) -> None:
         """Keep the row being heard on screen, or leave scrolling to the person."""
@@ -245,6 +252,7 @@ class TranscriptView(QWidget):
         self.list.play_pause_requested.connect(self.play_pause_requested)
         self.list.zoom_changed.connect(self.zoom_changed)
         self.list.scrolled_by_hand.connect(self._on_scrolled_by_hand)
+        self.list.verticalScrollBar().valueChanged.connect(self._show_jump)
         self.model.corrected.connect(self._on_corrected)
         self.search_bar.query_changed.connect(self._on_query_changed)
         self.search_bar.step_requested.connect(self.find_next)
@@ -266,7 +274,7 @@ class TranscriptView(QWidget):
 
     def _show_jump(self) -> None:
         playing = self.list.playing_row
-        if playing is not None and not self._follows_playback:
+        if playing is not None and not self._follows_playback and not self.list.is_row_visible(playing):
             self._jump.setText(self.tr("Jump to playing"))
         elif self._is_streaming and not self.list.sticks_to_end and playing is None:
             self._jump.setText(self.tr("Jump to newest"))

@@ -11,6 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
+from app.player import Player
 from app.ui.segment_editor import SegmentEditor
 from app.ui.transcript_view import TranscriptView
 from tests.helpers.segments import stored, stored_all
@@ -115,6 +116,7 @@ def test_a_correction_is_committed_by_enter_and_told_at_once(
         qtbot.mouseDClick(view.list.viewport(), Qt.MouseButton.LeftButton, pos=_text_place(view, 0))
     editor = _editor(view)
     assert editor.toPlainText() == "Helo."
+    assert editor.textCursor().position() == len("Helo.")
     editor.selectAll()
     qtbot.keyClicks(editor, "Hello.")
     with qtbot.wait_signal(view.segment_edited) as told:
@@ -418,3 +420,34 @@ def test_shift_tab_goes_back_to_the_segment_before(view: TranscriptView, qtbot: 
     view.list.edit_row(1)
     qtbot.keyClick(_editor(view), _KEY.Key_Backtab, _SHIFT)
     qtbot.wait_until(lambda: view.list.is_editing and _editor(view).toPlainText() == "One.")
+
+
+def test_moving_with_a_screen_reader_running_is_harmless(view: TranscriptView, qtbot: QtBot) -> None:
+    view.set_segments(stored_all([" One.", " Two."]))
+    QAccessible.setActive(True)
+    try:
+        view.list.setCurrentIndex(view.model.index(0))
+        qtbot.keyClick(view.list, _KEY.Key_Down)
+        qtbot.keyClick(view.list, _KEY.Key_Up, _SHIFT)
+        view.append_segment(stored(2, "more"))
+    finally:
+        QAccessible.setActive(False)
+    assert view.list.chosen_rows() == [0, 1]
+
+
+def test_nothing_is_lit_until_something_was_heard(view: TranscriptView) -> None:
+    player = Player()
+    view.use_player(player)
+    view.set_segments(stored_all(["One", "Two"]))
+    player.position_changed.emit(0.0)
+    assert view.list.playing_row is None
+    player.position_changed.emit(2.5)
+    assert view.list.playing_row == 1
+    player.loaded_changed.emit(False)
+    assert view.list.playing_row is None
+
+
+def test_the_cursor_is_put_where_the_text_was_clicked(view: TranscriptView, qtbot: QtBot) -> None:
+    view.set_segments(stored_all([_LONG]))
+    qtbot.mouseDClick(view.list.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(70, 18))
+    assert _editor(view).textCursor().position() < 5
