@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,7 +18,10 @@ ENGLISH = (
     " Printing, in the only sense with which we are at present concerned, differs from most if not from all "
     "the arts and crafts represented in the Exhibition."
 )
-JAPANESE = "日本語の録音を書き起こすときは、一行に十六文字までにしなければなりません。そうしないと読みにくいです。「はい」"
+JAPANESE = (
+    "日本語の録音を書き起こすときは、一行に十六文字までにしなければなりません。"
+    "そうしないと読みにくいです。「はい」"
+)
 KOREAN = (
     " 한국어 회의록은 한 줄에 열여섯 글자까지 쓰는 것이 읽기에 좋고, 두 줄을 넘지 않아야 합니다. 그렇지요?"
 )
@@ -42,7 +47,7 @@ def check(result: list[Cue], rules: SubtitleRules) -> None:
         assert 1 <= len(cue.lines) <= rules.max_lines
         assert all(line and line == line.strip() for line in cue.lines)
         assert all(columns(line) <= rules.max_line_width for line in cue.lines)
-    for cue, following in zip(result, result[1:], strict=False):
+    for cue, following in itertools.pairwise(result):
         assert cue.end <= following.start
 
 
@@ -157,6 +162,7 @@ def test_word_times_decide_when_a_cut_caption_begins() -> None:
     starts = {cue.lines[0].split()[0]: cue.start for cue in captions(spoken)}
     at = {word.text.strip(): word.start for word in words}
     assert all(start == pytest.approx(at[name]) for name, start in starts.items())
+    assert "word12" in starts, "no caption stands through the pause"
 
 
 def test_words_that_do_not_spell_the_text_are_not_believed() -> None:
