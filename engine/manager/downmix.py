@@ -23,7 +23,7 @@ _MIXES_ABOVE: Final = 0.2
 _OUTDONE: Final = 4.0
 _SILENT: Final = 1e-9
 _LOUD: Final = 1.5
-_RELEASE: Final = 0.85
+_RELEASE: Final = 0.5
 
 
 class Downmixer:
@@ -86,24 +86,27 @@ def _alone(channel: int, num_channels: int) -> Samples:
 class Limiter:
     """Brings samples far over full scale (float recordings) back to it, without clicks.
 
-    The gain follows the loudest sample of the last seconds and is 1 for everything a codec's own
-    overshoot can explain, so ordinary audio passes bit for bit.
+    The gain follows the loudness of the last seconds; single wild samples are cut off instead, so they
+    bury nothing. Whatever a codec's own overshoot can explain passes bit for bit.
     """
 
     def __init__(self) -> None:
-        self._peak = 0.0
+        self._loudness = 0.0
         self._gain = 1.0
 
     def limit(self, block: Samples) -> Samples:
         """Return `block`, (samples,), scaled where it is too loud."""
         if not len(block):
             return block
-        self._peak = max(float(np.abs(block).max()), self._peak * _RELEASE)
-        gain = 1.0 / self._peak if self._peak > _LOUD else 1.0
-        if gain == 1.0 and self._gain == 1.0:
+        magnitude = np.abs(block)
+        is_tame = float(magnitude.max()) <= _LOUD
+        here = float(magnitude.max() if is_tame else np.percentile(magnitude, 99))
+        self._loudness = max(here, self._loudness * _RELEASE)
+        gain = 1.0 / self._loudness if self._loudness > _LOUD else 1.0
+        if is_tame and gain == 1.0 and self._gain == 1.0:
             return block
         ramp = np.full(len(block), gain, dtype=np.float32)
         fade = min(_FADE_SAMPLES, len(block))
         ramp[:fade] = np.linspace(self._gain, gain, fade, dtype=np.float32)
         self._gain = gain
-        return block * ramp
+        return np.asarray(np.clip(block * ramp, -_LOUD, _LOUD))

@@ -72,8 +72,11 @@ class Media:
         self._stream = container.streams.audio[track]
         self._zero_s = (container.start_time or 0) / av.time_base
         self.info = _describe(container, self._stream)
+        # In these the demuxer itself drops what is damaged; elsewhere a gap may be a pause of the recorder.
+        self._is_gapless = container.format.name in ("flac", "ogg")
+        self._promised_s = _promised_s(container, self._stream)
         self.num_damaged = 0
-        """Packets that could not be decoded and were skipped; grows while `blocks` is read."""
+        """Places that could not be read and were skipped; grows while `blocks` is read."""
         self.num_decoded = 0
         """Frames that could be decoded."""
 
@@ -122,7 +125,10 @@ class Media:
                         clock.advance(planes.shape[1])
                         yield planes, converter.channel_names
                 converter = Converter(frame)
-            for size in _pieces(clock.gap_before(frame)):
+            gap = clock.gap_before(frame)
+            if gap and self.num_decoded > 1 and self._is_gapless:
+                self.num_damaged += 1
+            for size in _pieces(gap):
                 clock.advance(size)
                 yield np.zeros((len(converter.channel_names), size), np.float32), converter.channel_names
             for planes in converter.convert(frame):
@@ -130,7 +136,11 @@ class Media:
                 yield planes, converter.channel_names
         if converter is not None:
             for planes in converter.rest():
+                clock.advance(planes.shape[1])
                 yield planes, converter.channel_names
+        if self._promised_s is not None and clock.position_s < 0.98 * self._promised_s - 1.0:
+            log.debug("the end is missing: %.1f of %.1f s", clock.position_s, self._promised_s)
+            self.num_damaged += 1
 
     def _frames(self) -> Iterator[av.AudioFrame]:
         for packet in self._packets():
@@ -266,6 +276,16 @@ def _describe(container: av.container.InputContainer, stream: AudioStream) -> Me
         tracks=tuple(_describe_track(n, s) for n, s in enumerate(container.streams.audio)),
         start_offset=max(0.0, offset_s),
     )
+
+
+def _promised_s(container: av.container.InputContainer, stream: AudioStream) -> float | None:
+    """Return how long the track is by an index or header, or None where that is only an estimate."""
+    if not {"mov", "matroska", "flac", "ogg", "wav"} & set(container.format.name.split(",")):
+        return None
+    if stream.duration and stream.time_base:
+        return float(stream.duration * stream.time_base)
+    is_alone = len(container.streams) == 1
+    return container.duration / av.time_base if is_alone and container.duration else None
 
 
 def _describe_track(index: int, stream: AudioStream) -> AudioTrack:

@@ -28,6 +28,10 @@ class Clock:
         self._shift = 0
         self._end = None if duration_s is None else int((duration_s + 1) * SAMPLE_RATE_HZ)
 
+    @property
+    def position_s(self) -> float:
+        return self._position / SAMPLE_RATE_HZ
+
     def advance(self, num_samples: int) -> None:
         self._position += num_samples
 

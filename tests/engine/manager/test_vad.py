@@ -1,0 +1,57 @@
+"""The VAD hears speech and nothing else, in pieces of any size, without torch."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine.manager.media import open_media
+from engine.manager.vad import FRAME_SAMPLES, SpeechDetector
+from tests.helpers.sounds import Samples, silence, tone
+
+
+def listen(samples: Samples, block: int) -> np.ndarray:
+    detector = SpeechDetector()
+    frames = [detector.feed(samples[start : start + block]) for start in range(0, len(samples), block)]
+    return np.concatenate([f.has_speech for f in [*frames, detector.finish()]])
+
+
+def test_silence_tones_and_noise_are_not_speech() -> None:
+    noise = (0.05 * np.random.default_rng(7).standard_normal(48_000)).astype(np.float32)
+    for sound in (silence(3.0), tone(3.0), noise):
+        assert not listen(sound, 8000).any()
+
+
+def test_the_last_frame_is_filled_up_and_an_empty_recording_has_none() -> None:
+    assert len(listen(silence(1.0), 8000)) == -(-16_000 // FRAME_SAMPLES)
+    assert len(listen(silence(0.0), 8000)) == 0
+
+
+def test_importing_it_does_not_load_torch() -> None:
+    code = "import sys, engine.manager.vad as v; v.SpeechDetector(); print('torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
+@pytest.mark.speech
+def test_speech_is_heard_the_same_whatever_the_size_of_the_blocks(speech: Path) -> None:
+    media = open_media(str(speech / "en" / "jfk.flac"))
+    samples = np.concatenate(list(media.blocks()))
+    media.close()
+    whole = listen(samples, len(samples))
+    assert 0.5 < whole.mean() < 0.9
+    for block in (100, 512, 8000):
+        assert np.array_equal(listen(samples, block), whole)
+
+
+@pytest.mark.speech
+def test_music_and_a_whale_are_hardly_ever_taken_for_speech(speech: Path) -> None:
+    for name in ("music_hungarian_dance_5.ogg", "humpback_whale.ogg", "noise_pink_20s.flac"):
+        media = open_media(str(speech / "nonspeech" / name))
+        samples = np.concatenate(list(media.blocks()))
+        media.close()
+        assert listen(samples, 8000).mean() < 0.01
