@@ -154,6 +154,7 @@ class LazyListView(QListView):
         # As in currentChanged: QListView's own would look for rows in its empty layout.
         QAbstractItemView.selectionChanged(self, selected, deselected)
 
+    # QListView's own versions of the next two would ask every row for its size.
     def doItemsLayout(self) -> None:
         QAbstractItemView.doItemsLayout(self)
 
@@ -231,7 +232,8 @@ class LazyListView(QListView):
 
     def setSelection(self, rect: QRect, flags: QItemSelectionModel.SelectionFlag) -> None:
         rect = rect.normalized()
-        if not self.num_rows or self.row_at(rect.top()) is None:
+        offset = self.verticalScrollBar().value() - _MARGIN
+        if rect.bottom() + offset < 0 or rect.top() + offset >= self.heights.total:
             self.selectionModel().select(QItemSelection(), flags)
             return
         first, last = (self._nearest_row(y) for y in (rect.top(), rect.bottom()))

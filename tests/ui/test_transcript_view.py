@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QAccessible, QGuiApplication, QInputMethodEvent
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QAccessible, QGuiApplication, QInputMethodEvent, QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
@@ -451,3 +451,24 @@ def test_the_cursor_is_put_where_the_text_was_clicked(view: TranscriptView, qtbo
     view.set_segments(stored_all([_LONG]))
     qtbot.mouseDClick(view.list.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(70, 18))
     assert _editor(view).textCursor().position() < 5
+
+
+def test_rows_are_chosen_by_dragging_and_freed_by_a_click_beside_them(view: TranscriptView, qtbot: QtBot) -> None:
+    view.set_segments(stored_all(["One", "Two", "Three"]))
+    viewport = view.list.viewport()
+    qtbot.mousePress(viewport, Qt.MouseButton.LeftButton, pos=_text_place(view, 1))
+    # pytest-qt's mouseMove holds no button.
+    place = QPointF(150, 12)
+    dragged = QMouseEvent(
+        QEvent.Type.MouseMove,
+        place,
+        viewport.mapToGlobal(place),
+        Qt.MouseButton.NoButton,
+        Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
+    )
+    QApplication.sendEvent(viewport, dragged)
+    assert view.list.chosen_rows() == [0, 1]
+    qtbot.mouseRelease(viewport, Qt.MouseButton.LeftButton, pos=QPoint(150, 2))
+    qtbot.mouseClick(viewport, Qt.MouseButton.LeftButton, pos=QPoint(150, viewport.height() - 5))
+    assert view.list.selectedIndexes() == []
