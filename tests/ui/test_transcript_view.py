@@ -453,7 +453,7 @@ def test_the_cursor_is_put_where_the_text_was_clicked(view: TranscriptView, qtbo
     assert _editor(view).textCursor().position() < 5
 
 
-def test_rows_are_chosen_by_dragging_and_freed_by_a_click_beside_them(view: TranscriptView, qtbot: QtBot) -> None:
+def test_rows_are_chosen_by_dragging_and_let_go_by_a_click_beside(view: TranscriptView, qtbot: QtBot) -> None:
     view.set_segments(stored_all(["One", "Two", "Three"]))
     viewport = view.list.viewport()
     qtbot.mousePress(viewport, Qt.MouseButton.LeftButton, pos=_text_place(view, 1))
