@@ -94,8 +94,11 @@ def _run_manager(loop_name: str, settings: ManagerSettings) -> int:
     sweep(folder)
     address = public_address(settings.address)
     meeting.publish(EngineNote(pid=os.getpid(), address=address, owner=settings.owner))
-    lifeline.tell_goodbye_at_end(settings)
-    _load(loop_name)(settings)
+    is_over = lifeline.tell_goodbye_at_end(settings)
+    try:
+        _load(loop_name)(settings)
+    finally:
+        is_over.set()
     # Not after a crash: a note without a living engine tells other clients that it did not end in order.
     meeting.withdraw()
     return 0

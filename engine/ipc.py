@@ -1,9 +1,10 @@
 """Inboxes, outboxes and their addresses: the only file that knows sockets.
 
 Every process binds exactly one inbox (a PULL socket) and reads it on its loop's thread; everybody
-else, its own helper threads included, connects an outbox (a PUSH socket). Between the loops nothing
-is bounded here (the manager's window in bytes bounds them), so a send never waits: it is taken at
-once, or refused where `max_messages` was given and that many are on their way.
+else, its own helper threads included, connects an outbox (a PUSH socket; within a process the
+messages do not leave its memory). Between the loops nothing is bounded here (the manager's window in
+bytes bounds them), so a send never waits: it is taken at once, or refused where `max_messages` was
+given and that many are on their way.
 
 An address is a socket file in the private runtime folder. Where such sockets are not to be had it
 is a port on the loopback with a key (CURVE), written `tcp://127.0.0.1:PORT#PUBLIC.SECRET`: whoever
@@ -45,6 +46,8 @@ NEW_FILE_S: Final = 10.0
 
 # Sockets that are open in this process: a context can be ended safely only after the last of them.
 _open_sockets: weakref.WeakSet[zmq.Socket[bytes]] = weakref.WeakSet()
+# Places of the inboxes bound in this process: a helper thread's outbox takes the short way to them.
+_bound_here: set[str] = set()
 
 
 def new_address(runtime_folder: Path, name: str, generation: int) -> str:
@@ -91,9 +94,12 @@ class Inbox(Generic[M]):
             self._socket.curve_secretkey = z85.encode(bytes.fromhex(keys.partition(".")[2]))
         try:
             self._socket.bind(place)
+            self._socket.bind(_short_way(place))
         except zmq.ZMQError as error:
-            self.close()
+            _close_socket(self._socket, linger_s=0.0)
             raise OSError(error.errno, f"cannot bind an inbox: {error}") from error
+        self._place = place
+        _bound_here.add(place)
 
     def drain(self, timeout_s: float | None) -> list[M]:
         """Wait for the first message, then take all there are, `MAX_DRAINED` at most.
@@ -118,7 +124,11 @@ class Inbox(Generic[M]):
 
     def close(self) -> None:
         """Unbind; what was not drained is dropped. Closing twice is harmless."""
+        _bound_here.discard(self._place)
         _close_socket(self._socket, linger_s=0.0)
+        if self._place.startswith("ipc://"):
+            # libzmq leaves the file; nobody will ever bind it again.
+            Path(self._place.removeprefix("ipc://")).unlink(missing_ok=True)
 
 
 class Outbox:
@@ -130,6 +140,9 @@ class Outbox:
         place, _, keys = address.partition("#")
         self._socket = _open_socket(zmq.PUSH)
         self._socket.sndhwm = max_messages or 0
+        if place in _bound_here:
+            self._socket.connect(_short_way(place))
+            return
         self._socket.reconnect_ivl = 20
         self._socket.reconnect_ivl_max = 1000
         if keys:
@@ -193,6 +206,10 @@ def _new_port_address() -> str:
         port = probe.getsockname()[1]
     public, secret = (z85.decode(key).hex() for key in zmq.curve_keypair())
     return f"tcp://127.0.0.1:{port}#{public}.{secret}"
+
+
+def _short_way(place: str) -> str:
+    return f"inproc://{place}"
 
 
 def _open_socket(kind: int) -> zmq.Socket[bytes]:

@@ -39,15 +39,22 @@ def die_with_parent() -> None:
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
 
 
-def tell_goodbye_at_end(settings: ManagerSettings) -> None:
-    """Put the owner's `Goodbye` into our own inbox when the owner is gone, however it went."""
+def tell_goodbye_at_end(settings: ManagerSettings) -> threading.Event:
+    """Put the owner's `Goodbye` into our own inbox when the owner is gone, however it went.
+
+    Returns what the caller sets when nobody reads that inbox any more.
+    """
+    is_over = threading.Event()
 
     def tell() -> None:
         outbox = Outbox(public_address(settings.address))
         outbox.put(Goodbye(client=settings.owner))
-        outbox.close()
+        # Kept until the loop has ended: it may not have bound its inbox yet, or have closed it already.
+        is_over.wait()
+        outbox.close(linger_s=0)
 
     _watch_stdin(tell)
+    return is_over
 
 
 def _watch_stdin(at_end: Callable[[], None]) -> None:

@@ -106,8 +106,9 @@ class Conversation:
         return None
 
     def say_goodbye(self) -> None:
-        """Detach from the engine, which is then free to end."""
+        """Detach from the engine, which is then free to end; nothing can be said after that."""
         self.say(Goodbye(client=self._client))
+        self._is_over.set()
 
     def close(self) -> None:
         """Close both ends; what was said is still delivered for a moment."""

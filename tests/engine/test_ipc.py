@@ -25,6 +25,11 @@ def wire(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str
     return str(request.param)
 
 
+def _outside(address: str) -> str:
+    """Return the address as another process would reach it: by another name, so never the short way."""
+    return address.replace("ipc:///", "ipc:////").replace("127.0.0.1", "localhost")
+
+
 @pytest.fixture
 def inbox(tmp_path: Path) -> Iterator[Inbox[SchedulerMessage]]:
     opened: Inbox[SchedulerMessage] = Inbox(new_address(tmp_path, "test", 1), SchedulerMessage)
@@ -42,11 +47,12 @@ def _drain(inbox: Inbox[SchedulerMessage], num: int) -> list[SchedulerMessage]:
 
 
 def test_messages_arrive_in_order(inbox: Inbox[SchedulerMessage]) -> None:
-    outbox = Outbox(inbox.address)
-    for index in range(5000):
-        assert outbox.put(Abort(job=str(index)))
-    assert _drain(inbox, 5000) == [Abort(job=str(index)) for index in range(5000)]
-    outbox.close()
+    for address in (inbox.address, _outside(inbox.address)):
+        outbox = Outbox(address)
+        for index in range(5000):
+            assert outbox.put(Abort(job=str(index)))
+        assert _drain(inbox, 5000) == [Abort(job=str(index)) for index in range(5000)]
+        outbox.close()
 
 
 def test_an_outbox_may_be_connected_before_anybody_listens(tmp_path: Path) -> None:
@@ -64,7 +70,7 @@ def test_a_drain_takes_no_more_than_its_limit(inbox: Inbox[SchedulerMessage]) ->
     for _ in range(ipc.MAX_DRAINED + 50):
         outbox.put(Tick())
     outbox.close()
-    taken = []
+    taken: list[int] = []
     while sum(taken) < ipc.MAX_DRAINED + 50:
         taken.append(len(inbox.drain(10.0)))
     assert max(taken) <= ipc.MAX_DRAINED
@@ -91,7 +97,7 @@ def test_nothing_to_drain_is_no_message(inbox: Inbox[SchedulerMessage]) -> None:
 def test_what_cannot_be_read_is_skipped(
     inbox: Inbox[SchedulerMessage], junk: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
-    outbox = Outbox(inbox.address)
+    outbox = Outbox(_outside(inbox.address))
     outbox._socket.send(junk)
     outbox.put(Abort(job="after"))
     assert _drain(inbox, 1) == [Abort(job="after")]
@@ -104,7 +110,7 @@ def test_a_full_pipe_refuses_and_takes_again_when_it_is_read(tmp_path: Path) -> 
     inbox: Inbox[SchedulerMessage] = Inbox(
         new_address(tmp_path, "slow", 1), SchedulerMessage, max_messages=10
     )
-    outbox = Outbox(inbox.address, max_messages=10)
+    outbox = Outbox(_outside(inbox.address), max_messages=10)
     large = Abort(job="x" * 100_000)
     num_taken = 0
     while outbox.put(large):
@@ -122,6 +128,13 @@ def test_without_a_bound_a_pipe_takes_everything(tmp_path: Path) -> None:
     outbox = Outbox(public_address(new_address(tmp_path, "nobody", 1)))
     assert all(outbox.put(Tick()) for _ in range(20_000))
     outbox.close(linger_s=0)
+
+
+def test_a_closed_inbox_leaves_no_file(tmp_path: Path) -> None:
+    inbox: Inbox[SchedulerMessage] = Inbox(new_address(tmp_path, "x", 1), SchedulerMessage)
+    inbox.close()
+    inbox.close()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_an_address_is_never_given_twice(tmp_path: Path) -> None:
@@ -162,14 +175,14 @@ def test_the_secret_half_of_an_address_is_for_its_binder_alone(
 def test_a_stranger_without_the_key_is_not_heard(inbox: Inbox[SchedulerMessage], wire: str) -> None:
     if wire == "file":
         pytest.skip("a socket file needs no key: the folder is closed")
-    place = inbox.address.partition("#")[0]
-    without_key = zmq.Context.instance().socket(zmq.PUSH)
+    place = _outside(inbox.address).partition("#")[0]
+    without_key: zmq.Socket[bytes] = zmq.Context.instance().socket(zmq.PUSH)
     without_key.connect(place)
     without_key.send(msgspec.msgpack.encode(Abort(job="stranger")))
     another_key = new_address(Path("unused"), "x", 1).partition("#")[2]
     wrong_key = Outbox(f"{place}#{another_key}")
     wrong_key.put(Abort(job="stranger"))
-    friend = Outbox(inbox.address)
+    friend = Outbox(_outside(inbox.address))
     friend.put(Abort(job="friend"))
     assert _drain(inbox, 1) == [Abort(job="friend")]
     assert inbox.drain(0.3) == []

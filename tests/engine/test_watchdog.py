@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 
 from engine.watchdog import TICK_S, Standstill, Watchdog
 
 
-def _ticks(standstill: Standstill, turns: list[int | None], limit_s: float) -> list[float]:
+def _ticks(standstill: Standstill, turns: Sequence[int | None], limit_s: float) -> list[float]:
     told = [standstill.tick(turn, limit_s) for turn in turns]
     return [seconds for seconds in told if seconds is not None]
 
