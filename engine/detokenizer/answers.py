@@ -46,8 +46,9 @@ def ask(call: Callable[[], T], model: str) -> T | Failure:
         return call()
     except FailureError as error:
         return error.failure
-    except Exception:
-        log.exception("a vocabulary failed")
+    except Exception as error:
+        log.error("a vocabulary failed by %s", type(error).__name__)
+        log.debug("it says", exc_info=True)
         return internal_failure(model, traceback.format_exc())
 
 

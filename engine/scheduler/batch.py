@@ -29,6 +29,10 @@ class Setback:
     """To be answered with the failure."""
 
 
+class NetworkLost(Exception):
+    """The network fails whatever it is given, as a device does after a fault: only a new process helps."""
+
+
 class Batch:
     """The tickets that run, and the network they run in. `subject` names the model in failures.
 
@@ -39,6 +43,8 @@ class Batch:
     def __init__(self, adapter: AsrAdapter, subject: str) -> None:
         self._adapter = adapter
         self._subject = subject
+        self._is_doubtful = False
+        """An exception came, and nothing has succeeded since: is it the chunk or the network?"""
         self.tickets: list[Ticket] = []
 
     @property
@@ -50,14 +56,15 @@ class Batch:
         return sum(ticket.rows for ticket in self.tickets)
 
     def start(self, tickets: Sequence[Ticket]) -> Setback:
-        """Encode newcomers together; they fit."""
+        """Encode newcomers together; they fit. Raises NetworkLost."""
         admissions = [Admission(ticket.chunk, ticket.attempt) for ticket in tickets]
         match ask(lambda: self._adapter.admit(admissions), self._subject):
             case OutOfMemory():
                 return self._shrink(tickets)
             case Failure() as reason:
-                return self._start_each(tickets) if len(tickets) > 1 else _failed(tickets[0], reason)
+                return self._start_each(tickets) if len(tickets) > 1 else self._refuse(tickets[0], reason)
             case decodes:
+                self._is_doubtful = False
                 for ticket, decode in zip(tickets, decodes, strict=True):
                     ticket.decode = decode
                 self.tickets += tickets
@@ -87,8 +94,8 @@ class Batch:
         self.release(ended)
         for ticket in retried:
             ticket.restart(is_retry=True)
-        hopeless = [ticket for ticket in retried if ticket.attempt > len(ticket.chunk.options.temperatures)]
-        reason = failure(FailureKind.INTERNAL, self._subject, "retried beyond the last temperature")
+        hopeless = [ticket for ticket in retried if ticket.attempt > _last_attempt(ticket)]
+        reason = failure(FailureKind.INTERNAL, self._subject, "the guards objected to every attempt")
         return Setback(
             waiting=tuple(ticket for ticket in retried if ticket not in hopeless),
             failed=tuple((ticket, reason) for ticket in hopeless),
@@ -116,8 +123,17 @@ class Batch:
             failed += setback.failed
         return Setback(tuple(waiting), tuple(failed))
 
+    def _refuse(self, ticket: Ticket, reason: Failure) -> Setback:
+        """Fail who cannot even be encoded, unless the one before it ended in an exception too."""
+        if reason.kind is FailureKind.INTERNAL:
+            if self._is_doubtful:
+                raise NetworkLost(reason.detail)
+            self._is_doubtful = True
+        return _failed(ticket, reason)
+
     def _isolate(self, stepping: Sequence[Ticket], reason: Failure) -> Setback:
         """Fail who stepped alone; of several nobody knows whose exception it was."""
+        self._is_doubtful = True
         self.release(stepping)
         if len(stepping) == 1:
             return _failed(stepping[0], reason)
@@ -150,8 +166,9 @@ def ask(call: Callable[[], T], subject: str) -> T | OutOfMemory | Failure:
         return OutOfMemory()
     except FailureError as error:
         return error.failure
-    except Exception:
-        log.exception("the network failed")
+    except Exception as error:
+        log.error("the network failed by %s", type(error).__name__)
+        log.debug("it says", exc_info=True)
         return failure(FailureKind.INTERNAL, subject, traceback.format_exc())
 
 

@@ -115,7 +115,10 @@ class Scheduler:
         return bool(self._batch.tickets or self._waiting)
 
     def turn(self, timeout_s: float | None = None) -> None:
-        """Take the messages, waiting `timeout_s` for one if there is nothing to do, and go one step on."""
+        """Take the messages, waiting `timeout_s` for one if there is nothing to do, and go one step on.
+
+        Raises NetworkLost where this process can do nothing more.
+        """
         for message in self._wires.receive(0 if self.is_working else timeout_s):
             self._take(message)
         self._admit()

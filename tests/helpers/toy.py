@@ -119,6 +119,7 @@ class ToyAdapter:
         self._folder = folder
         self._options = options
         self._pending: dict[Decode, list[int]] = {}
+        self._times: dict[Decode, list[tuple[float, float]]] = {}
 
     def rows(self, chunk: Chunk) -> int:
         return 1
@@ -130,6 +131,7 @@ class ToyAdapter:
         decodes = [self._decode(admission) for admission in admissions]
         for decode in decodes:
             self._pending[decode] = expected_ids(_samples(decode.chunk))
+            self._times[decode] = _word_times(self._pending[decode])
         return decodes
 
     def step(self, running: Sequence[Decode]) -> None:
@@ -143,7 +145,7 @@ class ToyAdapter:
 
     def release(self, decodes: Sequence[Decode]) -> None:
         for decode in decodes:
-            del self._pending[decode]
+            del self._pending[decode], self._times[decode]
 
     def resize(self, slots: int) -> None:
         assert len(self._pending) <= slots, "rows in use were taken away"
@@ -167,7 +169,7 @@ class ToyAdapter:
         if len(decode.ids) < len(pending):
             decode.ids.append(pending[len(decode.ids)])
             decode.logprobs.append(-0.25)
-            decode.attended_s.append(_word_times(decode.ids)[-1][0])
+            decode.attended_s.append(self._times[decode][len(decode.ids) - 1][0])
             return
         attempt = decode.key.attempt
         if attempt < min(self._options.num_retries, len(decode.chunk.options.temperatures) - 1):

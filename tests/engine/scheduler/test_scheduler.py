@@ -30,6 +30,7 @@ from engine.messages import (
     TokenIDs,
 )
 from engine.protocol.failures import FailureKind
+from engine.scheduler.batch import NetworkLost
 from engine.scheduler.scheduler import MAX_NEWCOMERS, Scheduler
 from tests.helpers.toy import ToyAdapter, ToyOptions, expected_ids, toy_audio
 
@@ -416,6 +417,33 @@ def _check_that_b0_alone_fails(bench: Bench) -> None:
     assert "ArithmeticError" in ended.failure.detail
     assert sorted(bench.wires.finished()) == [("a", 0), ("a", 1), ("c", 0)]
     assert bench.wires.ids("a", 1) == expected_ids(quiet)
+
+
+def test_no_chunk_is_blamed_for_a_device_that_is_broken_for_good(bench: Bench) -> None:
+    class Faulty(WatchedToy):
+        """Fails at the first step of `b0`, and from then on at everything."""
+
+        is_lost = False
+
+        def admit(self, admissions: Sequence[Admission]) -> list[Decode]:
+            if self.is_lost:
+                raise ArithmeticError("device-side assert")
+            return super().admit(admissions)
+
+        def step(self, running: Sequence[Decode]) -> None:
+            self.is_lost = self.is_lost or any(_name(decode.chunk) == "b0" for decode in running)
+            if self.is_lost:
+                raise ArithmeticError("device-side assert")
+            super().step(running)
+
+    for names in (["a0", "b0", "c0"], ["b0", "c0"], ["b0"]):
+        bench.use(Faulty(Path(), ToyOptions()))
+        bench.put(*[_chunk(name) for name in names])
+        with pytest.raises(NetworkLost, match="device-side assert"):
+            bench.run()
+            bench.put(_chunk("c0"))
+            bench.run()
+        assert [ended.key.job for ended in bench.wires.ended()] in ([], ["b"])
 
 
 def test_memory_that_runs_out_while_the_guilty_is_looked_for_sends_the_rest_back(bench: Bench) -> None:
