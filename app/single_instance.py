@@ -37,6 +37,8 @@ class SingleInstance(QObject):
         self._lock = QLockFile(str(self._lock_path))
         # Held until we end; whether the holder still lives is told by its process id.
         self._lock.setStaleLockTime(0)
+        self._lines: dict[QLocalSocket, bytes] = {}
+        """What each caller has said so far."""
         self._server = QLocalServer(self)
         self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
         self._server.newConnection.connect(self._on_connection)
@@ -68,35 +70,33 @@ class SingleInstance(QObject):
 
     def _on_connection(self) -> None:
         while (socket := self._server.nextPendingConnection()) is not None:
-            _Caller(socket, self)
-
-
-class _Caller(QObject):
-    """One connection of another start: one line of JSON, answered when it was understood."""
-
-    def __init__(self, socket: QLocalSocket, instance: SingleInstance) -> None:
-        super().__init__(socket)
-        self._socket = socket
-        self._instance = instance
-        self._line = b""
-        socket.readyRead.connect(self._read)
-        socket.disconnected.connect(socket.deleteLater)
-        self._read()
+            self._lines[socket] = b""
+            socket.readyRead.connect(self._read)
+            socket.disconnected.connect(self._forget)
 
     def _read(self) -> None:
-        self._line += bytes(self._socket.readAll().data())
-        if len(self._line) > _MAX_BYTES:
-            self._socket.abort()
-        elif self._line.endswith(b"\n"):
-            line, self._line = self._line, b""
-            try:
-                files = msgspec.json.decode(line, type=list[str])
-            except (msgspec.DecodeError, UnicodeDecodeError):
-                self._socket.abort()
-                return
-            self._socket.write(_TAKEN)
-            self._socket.disconnectFromServer()
-            self._instance.files_received.emit(files)
+        """One line of JSON from another start, answered when it was understood."""
+        for socket in [socket for socket in self._lines if socket.bytesAvailable()]:
+            self._lines[socket] += bytes(socket.readAll().data())
+            line = self._lines[socket]
+            if line.endswith(b"\n") or len(line) > _MAX_BYTES:
+                self._answer(socket, line)
+
+    def _answer(self, socket: QLocalSocket, line: bytes) -> None:
+        try:
+            files = msgspec.json.decode(line[:_MAX_BYTES], type=list[str])
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            socket.abort()
+            return
+        socket.write(_TAKEN)
+        socket.flush()
+        socket.disconnectFromServer()
+        self.files_received.emit(files)
+
+    def _forget(self) -> None:
+        for socket in [s for s in self._lines if s.state() is QLocalSocket.LocalSocketState.UnconnectedState]:
+            del self._lines[socket]
+            socket.deleteLater()
 
 
 def _hand_over(address: str, paths: list[str]) -> bool:

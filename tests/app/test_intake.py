@@ -63,13 +63,13 @@ def test_a_folder_gives_its_media_by_name_and_passes_over_the_rest(tmp_path: Pat
     make(tmp_path, "b.wav", "a.mp4", "sub/c.opus", "sub/memo", ".trash/d.wav", "._a.mp4", "notes.pdf")
     make(tmp_path, "README", "code.ts", content=b"plain text")
     make(tmp_path, "stream.ts")
-    found = [str(Path(path).relative_to(tmp_path)) for path in take_in([str(tmp_path)]).files]
+    found = [Path(path).relative_to(tmp_path).as_posix() for path in take_in([str(tmp_path)]).files]
     assert found == [
         "a.mp4",
         "b.wav",
         "stream.ts",
-        os.path.join("sub", "c.opus"),
-        os.path.join("sub", "memo"),
+        "sub/c.opus",
+        "sub/memo",
     ]
 
 
