@@ -108,12 +108,11 @@ class Chunker:
             return None
         start = 0 if self._overlap else max(0, int(runs[0, 0]) - _PAD)
         limit = start + self._max
-        until = _last_before_pause(runs)
-        is_closed = is_end or until < len(runs) - 1 or len(self._speech) - runs[until, 1] >= _PAUSE
-        if is_closed and runs[until, 1] <= limit:
-            return _Cut(start, self._padded_end(runs, until, limit), 0)
-        if len(self._speech) <= limit:
-            return None
+        last = _last_before_pause(runs)
+        if runs[last, 1] <= limit:
+            silent_after = len(self._speech) - runs[last, 1]
+            is_closed = is_end or last < len(runs) - 1 or silent_after >= _PAUSE
+            return _Cut(start, self._padded_end(runs, last, limit), 0) if is_closed else None
         gap = _best_gap(runs, start, limit)
         if gap is not None:
             return _Cut(start, self._padded_end(runs, gap, limit), 0)
@@ -122,8 +121,9 @@ class Chunker:
     def _padded_end(self, runs: npt.NDArray[np.intp], last: int, limit: int) -> int:
         """Return the end of a chunk whose last speech is run `last`; a short gap is shared in halves."""
         end = int(runs[last, 1])
-        following = int(runs[last + 1, 0]) if last + 1 < len(runs) else len(self._speech) + _PAD
-        return min(end + min(_PAD, (following - end + 1) // 2), limit, len(self._speech))
+        padded = min(end + _PAD, limit, len(self._speech))
+        following = int(runs[last + 1, 0]) if last + 1 < len(runs) else limit + 1
+        return min(padded, (end + following + 1) // 2) if following <= limit else padded
 
     def _forced_cut(self, start: int, limit: int) -> _Cut:
         """Cut speech that never pauses where it is quietest, late; overlapping, unless that is silence."""
@@ -167,15 +167,15 @@ def _last_before_pause(runs: npt.NDArray[np.intp]) -> int:
 
 
 def _best_gap(runs: npt.NDArray[np.intp], start: int, limit: int) -> int | None:
-    """Return the run after which to cut: of all that end before `limit`, the one whose gap scores best.
+    """Return the run after which to cut: of all but the last, the one whose gap before `limit` scores best.
 
     Half a second of silence is as good as half a chunk more of speech; longer is no better.
     """
-    begins = np.append(runs[1:, 0], limit)[: len(runs)]
-    is_possible = runs[:, 1] + _SHORTEST_GAP <= limit
+    begins, ends = runs[1:, 0], runs[:-1, 1]
+    is_possible = ends <= limit
     if not is_possible.any():
         return None
-    lengths = np.minimum(begins, limit) - runs[:, 1]
-    fullness = (runs[:, 1] - start) / (limit - start)
+    lengths = np.minimum(begins, limit) - ends
+    fullness = (ends - start) / (limit - start)
     score = np.minimum(lengths / _GOOD_GAP, 1.0) + 2 * fullness
     return int(np.where(is_possible, score, -np.inf).argmax())
