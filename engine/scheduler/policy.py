@@ -26,7 +26,7 @@ class Limits:
     slots: int
     """Rows that may run at once."""
     max_newcomers: int
-    """Encoding a window takes as long as many steps: those that run must not wait for too many."""
+    """Windows encoded together, while everything that runs waits."""
     is_live_open: bool
     """A live session exists: files leave one slot free, and one window a turn is encoded for them."""
 

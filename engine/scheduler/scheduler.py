@@ -10,6 +10,7 @@ import gc
 import logging
 import time
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Final, Protocol, assert_never
 
@@ -37,21 +38,20 @@ from engine.messages import (
 from engine.protocol.failures import Failure, FailureKind, failure
 from engine.protocol.requests import JobId
 from engine.scheduler.batch import Batch, Setback, ask
+from engine.scheduler.pace import EncodingPace
 from engine.scheduler.policy import Limits, admit_next, superseded_by
 from engine.scheduler.ticket import Ticket, WaitingRoom
 from engine.watchdog import Watchdog, tell_manager
 
 log = logging.getLogger(__name__)
 
-MAX_NEWCOMERS: Final = 4
-"""Windows encoded in one turn, while everything that runs waits."""
 STATS_INTERVAL_S: Final = 1.0
 
 
 def run(settings: SchedulerSettings) -> None:
     """Load the model and serve it until the process is ended."""
     wires = _SocketWires(settings)
-    with wires.watchdog.patience(settings.config.loading_hang_s):
+    with wires.patience():
         adapter = _load(settings)
     if isinstance(adapter, Failure):
         wires.tell(WorkerFailed(worker=settings.worker, failure=adapter))
@@ -83,6 +83,10 @@ class Wires(Protocol):
         """Let `send` go to the detokenizer at `address` from now on."""
         ...
 
+    def patience(self) -> AbstractContextManager[None]:
+        """Return what to put around work that may take minutes and yet is no hang."""
+        ...
+
 
 class Scheduler:
     """The requests of one loaded model: who waits, who runs, and one turn after the other."""
@@ -104,6 +108,7 @@ class Scheduler:
         self._worker = worker
         self._clock = clock
         self._stats_due_s = clock()
+        self._pace = EncodingPace()
         self._finishing: dict[JobId, Finish] = {}
         self._live_jobs: set[JobId] = set()
         self._num_arrived = 0
@@ -179,12 +184,17 @@ class Scheduler:
     def _admit(self) -> None:
         self._refuse_too_large()
         limits = Limits(
-            slots=self._batch.slots, max_newcomers=MAX_NEWCOMERS, is_live_open=bool(self._live_jobs)
+            slots=self._batch.slots,
+            max_newcomers=self._pace.max_newcomers,
+            is_live_open=bool(self._live_jobs),
         )
         chosen = admit_next(self._waiting.queues, self._batch.tickets, limits)
         if chosen:
             self._waiting.serve(chosen)
-            self._accept(self._batch.start(chosen))
+            begun_s = self._clock()
+            with self._wires.patience():
+                self._accept(self._batch.start(chosen))
+            self._pace.note(len(chosen), self._clock() - begun_s)
 
     def _refuse_too_large(self) -> None:
         slots = self._batch.slots
@@ -235,6 +245,7 @@ class _SocketWires:
         tell = tell_manager(settings.worker, settings.manager_address)
         self.watchdog = Watchdog(settings.config.hang_s, tell)
         self.watchdog.start()
+        self._loading_hang_s = settings.config.loading_hang_s
 
     def receive(self, timeout_s: float | None) -> list[SchedulerMessage]:
         self.watchdog.turn()
@@ -253,6 +264,10 @@ class _SocketWires:
         # What is still on its way to a dead process is of no use to anybody.
         self._detokenizer.close(linger_s=0)
         self._detokenizer = Outbox(address)
+
+    def patience(self) -> AbstractContextManager[None]:
+        # One window of a large model takes a slow machine longer than any other turn.
+        return self.watchdog.patience(self._loading_hang_s)
 
     def close(self) -> None:
         self.watchdog.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -31,7 +32,7 @@ from engine.messages import (
 )
 from engine.protocol.failures import FailureKind
 from engine.scheduler.batch import NetworkLost
-from engine.scheduler.scheduler import MAX_NEWCOMERS, Scheduler
+from engine.scheduler.scheduler import Scheduler
 from tests.helpers.toy import ToyAdapter, ToyOptions, expected_ids, toy_audio
 
 TEXT = LoadText(model="toy-model", family="Toy", folder="somewhere")
@@ -56,6 +57,9 @@ class FakeWires:
 
     def tell(self, message: Stats) -> None:
         self.told.append(message)
+
+    def patience(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def connect(self, address: str) -> None:
         self.sent.clear()
@@ -123,6 +127,7 @@ class WatchedToy(ToyAdapter):
         self.admitted: list[list[str]] = []
         self.stepped: list[list[str]] = []
         self.rows_of: dict[str, int] = {}
+        self.before_admission: Callable[[int], None] = lambda num_windows: None
         self.before_step: Callable[[Sequence[Decode]], None] = lambda running: None
 
     def rows(self, chunk: Chunk) -> int:
@@ -130,6 +135,7 @@ class WatchedToy(ToyAdapter):
 
     def admit(self, admissions: Sequence[Admission]) -> list[Decode]:
         self.admitted.append([_name(admission.chunk) for admission in admissions])
+        self.before_admission(len(admissions))
         return super().admit(admissions)
 
     def step(self, running: Sequence[Decode]) -> None:
@@ -221,13 +227,16 @@ def test_no_more_rows_run_than_there_are_slots(bench: Bench) -> None:
     assert sorted(bench.wires.finished()) == [("a", index) for index in range(9)]
 
 
-def test_newcomers_are_encoded_a_few_at_a_time(tmp_path: Path) -> None:
+def test_newcomers_come_one_by_one_where_encoding_takes_long(tmp_path: Path) -> None:
     bench = Bench(tmp_path, slots=10)
-    bench.put(*[_chunk(f"a{index}") for index in range(9)])
-    bench.turn()
-    assert [len(names) for names in bench.adapter.admitted] == [MAX_NEWCOMERS]
-    bench.turn()
-    assert [len(names) for names in bench.adapter.admitted] == [MAX_NEWCOMERS, MAX_NEWCOMERS]
+
+    def encode_slowly(num_windows: int) -> None:
+        bench.now_s += 1.5 * num_windows
+
+    bench.adapter.before_admission = encode_slowly
+    bench.put(*[_chunk(f"a{index}", toy_audio(0, 1, 2)) for index in range(9)])
+    bench.turn(3)
+    assert [len(names) for names in bench.adapter.admitted] == [4, 1, 1]
 
 
 def test_silence_is_answered_without_a_step(bench: Bench) -> None:
