@@ -19,7 +19,7 @@ from engine.protocol.requests import Alive, Goodbye, Hello, Request
 
 ALIVE_S: Final = 2.0
 ABSENT_S: Final = 6.0
-"""After so long without an `Alive` (the computer slept) we may have been forgotten: Hello again."""
+"""After saying nothing for so long (the computer slept) we may have been forgotten: Hello again."""
 WELCOME_S: Final = 60.0
 """How long an engine may take to answer Hello: it imports its libraries meanwhile."""
 LOOK_S: Final = 0.5
@@ -58,15 +58,20 @@ class Conversation:
         self._bell = Outbox(self._inbox.address)
         self._is_over = threading.Event()
         self._began_s = time.monotonic()
-        self._say_hello()
+        self._said_s = self._began_s
+        self.say(self._hello())
         engine.tell_end(self.ring)
         threading.Thread(target=self._stay_alive, daemon=True, name="client-alive").start()
 
     def say(self, message: Request) -> None:
         """Send to the engine; nothing happens once the conversation is over."""
         with self._lock:
-            if not self._is_over.is_set():
-                self._outbox.put(message)
+            if self._is_over.is_set():
+                return
+            if time.monotonic() - self._said_s > ABSENT_S:
+                self._outbox.put(self._hello())
+            self._outbox.put(message)
+            self._said_s = time.monotonic()
 
     def ring(self) -> None:
         """Make `hear` return."""
@@ -118,21 +123,15 @@ class Conversation:
             self._bell.close(0.0)
         self._inbox.close()
 
-    def _say_hello(self) -> None:
-        self.say(
-            Hello(
-                client=self._client,
-                address=self._inbox.address,
-                protocol_version=PROTOCOL_VERSION,
-                pid=os.getpid(),
-            )
+    def _hello(self) -> Hello:
+        return Hello(
+            client=self._client,
+            address=self._inbox.address,
+            protocol_version=PROTOCOL_VERSION,
+            pid=os.getpid(),
         )
 
     def _stay_alive(self) -> None:
         # Not by the reader: a handler that takes its time is back-pressure, not the client's death.
-        said_s = time.monotonic()
         while not self._is_over.wait(ALIVE_S):
-            if time.monotonic() - said_s > ABSENT_S:
-                self._say_hello()
             self.say(Alive(client=self._client))
-            said_s = time.monotonic()

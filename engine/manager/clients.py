@@ -18,6 +18,20 @@ SILENCE_S = 10.0
 """A client that has not said `Alive` for so long is dead."""
 
 
+class AwakeClock:
+    """Seconds in which this process was awake: after the computer's sleep nobody has been silent."""
+
+    def __init__(self, now_s: float, *, longest_turn_s: float) -> None:
+        self.now_s = 0.0
+        self._last_s = now_s
+        self._longest_turn_s = longest_turn_s
+
+    def turn(self, now_s: float) -> None:
+        """Count the time since the last turn; of a longer gap than a turn can take only that."""
+        self.now_s += min(now_s - self._last_s, self._longest_turn_s)
+        self._last_s = now_s
+
+
 class Pipe(Protocol):
     """Where a client's events go; `put` is False when the pipe is full and took nothing."""
 
@@ -29,7 +43,7 @@ class Pipe(Protocol):
 @dataclass(slots=True)
 class _Client:
     pipe: Pipe
-    pid: int
+    address: str
     heard_at_s: float
     pending: dict[object, Event] = field(default_factory=dict)
 
@@ -53,9 +67,13 @@ class Clients:
         return list(self._clients)
 
     def attach(self, hello: Hello, now_s: float) -> None:
-        """Know a client from now on; a second hello of the same client replaces its pipe."""
+        """Know a client from now on. One that says hello again was away and is back: it keeps its pipe."""
+        known = self._clients.get(hello.client)
+        if known is not None and known.address == hello.address:
+            known.heard_at_s = now_s
+            return
         self.detach(hello.client)
-        self._clients[hello.client] = _Client(self._open_pipe(hello.address), hello.pid, now_s)
+        self._clients[hello.client] = _Client(self._open_pipe(hello.address), hello.address, now_s)
 
     def detach(self, name: str) -> None:
         """Forget a client and what it was still to be told."""

@@ -28,6 +28,8 @@ from engine.workers import Worker, Workers
 log = logging.getLogger(__name__)
 
 MAX_FAILED_STARTS = 2
+MAX_TEXT_DEATHS = 3
+"""So often may the detokenizer die without one answer in between; then the open jobs are given up."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,6 +85,7 @@ class Fleet:
         self._detokenizer: Worker | None = None
         self._text_outbox: Outbox | None = None
         self._is_frozen = False
+        self._num_text_deaths = 0
 
     def join(self, job: JobId, source: ModelSource) -> None:
         """Have a job decoded by a model, which is loaded at the next turn with room for it."""
@@ -102,6 +105,7 @@ class Fleet:
 
     def answered(self, key: str, job: JobId, index: int) -> bool:
         """Note an answer; False where none was waited for."""
+        self._num_text_deaths = 0
         return self._models[key].in_flight.answered(job, index)
 
     def awaits(self, key: str, job: JobId, index: int) -> bool:
@@ -181,7 +185,7 @@ class Fleet:
         log.warning("%s ended with code %d", message.worker, message.exit_code)
         log.debug("its last words: %s", message.detail)
         if self._detokenizer is not None and message.worker == self._detokenizer.name:
-            return self._restart_detokenizer()
+            return self._restart_detokenizer(message.detail)
         model = self._model_of(message.worker)
         if model is None:
             return Casualties()
@@ -222,13 +226,17 @@ class Fleet:
         if self._text_outbox is not None:
             self._text_outbox.close()
 
+    @property
+    def _loaded(self) -> list[_Model]:
+        return [model for model in self._models.values() if model.worker is not None]
+
     def _mark(self, model: _Model, marker: Finish | Abort) -> None:
         model.markers[marker.job, type(marker)] = marker
         if model.is_ready and model.outbox is not None:
             model.outbox.put(marker)
 
     def _make_room(self) -> bool:
-        loaded = [model for model in self._models.values() if model.worker is not None]
+        loaded = self._loaded
         if len(loaded) < self._config.max_loaded_models:
             return True
         idle = [model for model in loaded if not model.jobs]
@@ -263,24 +271,33 @@ class Fleet:
         self._is_frozen = False
         return self._detokenizer
 
-    def _restart_detokenizer(self) -> Casualties:
+    def _restart_detokenizer(self, last_words: str) -> Casualties:
         """Answers on their way are lost, so everything is asked for again as soon as it is up."""
         self._detokenizer = None
-        models = [model for model in self._models.values() if model.worker is not None]
+        self._num_text_deaths += 1
+        if self._num_text_deaths >= MAX_TEXT_DEATHS:
+            return self._give_up(last_words)
+        models = self._loaded
         try:
             self._start_detokenizer()
         except OSError as error:
-            lost = [(job, model) for model in models for job in model.jobs]
-            return Casualties(
-                failed=tuple(
-                    (job, failure(FailureKind.WORKER_DIED, model.source.name, str(error)))
-                    for job, model in lost
-                )
-            )
+            return self._give_up(str(error))
         restarted = [key for model in models for key in model.in_flight.sent]
         for model in models:
             self._load_text(model.source)
         return Casualties(restarted=tuple(restarted))
+
+    def _give_up(self, detail: str) -> Casualties:
+        """Without a detokenizer no loaded model is of use; the next job tries everything anew."""
+        self._num_text_deaths = 0
+        failed = [
+            (job, failure(FailureKind.WORKER_DIED, model.source.name, detail))
+            for model in self._loaded
+            for job in model.jobs
+        ]
+        for model in self._loaded:
+            self._unload(model)
+        return Casualties(failed=tuple(failed))
 
     def _connect_schedulers(self, detokenizer: Worker) -> None:
         for model in self._models.values():

@@ -11,7 +11,7 @@ from typing import assert_never
 from engine.adapters import import_families
 from engine.config import ManagerSettings
 from engine.ipc import Inbox, Outbox
-from engine.manager.clients import Clients
+from engine.manager.clients import AwakeClock, Clients
 from engine.manager.diagnosis import machine_facts
 from engine.manager.downloads import ModelJobs
 from engine.manager.fleet import Fleet
@@ -70,7 +70,8 @@ from engine.protocol.requests import (
     TranscribeFile,
     VerifyModel,
 )
-from engine.watchdog import Watchdog
+from engine.rendezvous import disown_engine
+from engine.watchdog import Watchdog, end_process
 from engine.workers import Workers
 
 log = logging.getLogger(__name__)
@@ -103,20 +104,20 @@ class TranscriptionManager:
         )
         self._probes: set[JobId] = set()
         self._is_owned = True
+        self._awake = AwakeClock(time.monotonic(), longest_turn_s=4 * TURN_S)
 
     def run(self, watchdog: Watchdog) -> None:
         """Serve until the owner is gone and nobody else has an open job."""
-        while self._is_owned or len(self._stories):
+        while self._is_owned or self._serves_others():
             with watchdog.idle():
                 messages = self._inbox.drain(TURN_S)
+            self._awake.turn(time.monotonic())
             for message in messages:
                 self._take(message)
             self._transcriptions.turn()
             self._transcriptions.bury(self._fleet.turn(time.monotonic()))
             self._clients.flush()
-            for client in self._clients.silent(time.monotonic()):
-                log.warning("a client has fallen silent")
-                self._leave(client)
+            self._give_up_silent()
 
     def close(self) -> None:
         """End what runs, in the order that loses nothing."""
@@ -156,7 +157,7 @@ class TranscriptionManager:
             case Hello():
                 self._greet(request)
             case Alive():
-                self._clients.heard(request.client, time.monotonic())
+                self._clients.heard(request.client, self._awake.now_s)
             case Goodbye():
                 self._leave(request.client)
             case Cancel():
@@ -196,15 +197,34 @@ class TranscriptionManager:
             pipe.put(Refused(failure=failure(FailureKind.PROTOCOL_MISMATCH, "Jamak", detail)))
             pipe.close()
             return
-        self._clients.attach(hello, time.monotonic())
+        self._clients.attach(hello, self._awake.now_s)
         self._clients.tell(hello.client, Welcome(engine_pid=os.getpid(), protocol_version=PROTOCOL_VERSION))
 
     def _leave(self, client: str) -> None:
         for job in self._stories.jobs_of(client):
             self._cancel(job)
         self._clients.detach(client)
-        if client == self._owner:
+        if client == self._owner and self._is_owned:
             self._is_owned = False
+            if self._serves_others():
+                disown_engine(self._config.runtime_folder)
+
+    def _serves_others(self) -> bool:
+        return any(self._stories.jobs_of(client) for client in self._clients.names)
+
+    def _give_up_silent(self) -> None:
+        """Cancel the jobs of clients that are as good as dead, and forget them when those have ended.
+
+        Not before: one that was only asleep must find its endings. An owner that is silent is still
+        an owner: its death is the end of our stdin.
+        """
+        for client in self._clients.silent(self._awake.now_s):
+            jobs = self._stories.jobs_of(client)
+            for job in jobs:
+                self._cancel(job)
+            if not jobs:
+                log.info("a client has fallen silent")
+                self._clients.detach(client)
 
     def _cancel(self, job: JobId) -> None:
         if job in self._transcriptions:
@@ -267,7 +287,7 @@ def run(settings: ManagerSettings) -> None:
     import_families(settings.config.families)
     inbox: Inbox[ManagerMessage] = Inbox(settings.address, ManagerMessage)
     manager = TranscriptionManager(settings, inbox)
-    watchdog = Watchdog(settings.config.hang_s, lambda seconds: log.error("stands still for %.0f s", seconds))
+    watchdog = Watchdog(settings.config.hang_s, end_process)
     watchdog.start()
     try:
         manager.run(watchdog)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from engine.manager.clients import SILENCE_S, Clients
+from engine.manager.clients import SILENCE_S, AwakeClock, Clients
 from engine.protocol import PROTOCOL_VERSION
 from engine.protocol.events import Confirmed, Progress, Tail
 from engine.protocol.requests import Hello
@@ -78,6 +78,18 @@ def test_silence_is_death_and_a_sign_of_life_is_not() -> None:
     assert clients.silent(5.1 + SILENCE_S) == ["gui"]
 
 
+def test_a_client_that_says_hello_again_is_still_told_what_waits_for_it() -> None:
+    clients, pipe = attached()
+    pipe.room = 0
+    clients.tell("gui", Confirmed(job="j", delta="a"))
+    clients.attach(Hello(client="gui", address="x", protocol_version=PROTOCOL_VERSION, pid=1), now_s=50.0)
+    assert clients.silent(50.0) == []
+    pipe.room = 5
+    clients.flush()
+    assert pipe.got == [Confirmed(job="j", delta="a")]
+    assert not pipe.is_closed
+
+
 def test_a_detached_client_is_told_nothing() -> None:
     clients, pipe = attached()
     clients.detach("gui")
@@ -95,3 +107,10 @@ def test_closing_gives_what_waits_a_last_chance() -> None:
     clients.close()
     assert pipe.got == [Confirmed(job="j", delta="a")]
     assert pipe.is_closed
+
+
+def test_the_computers_sleep_is_nobodys_silence() -> None:
+    clock = AwakeClock(100.0, longest_turn_s=2.0)
+    clock.turn(100.5)
+    clock.turn(8 * 3600.0)
+    assert clock.now_s == 2.5
