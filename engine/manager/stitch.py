@@ -13,8 +13,10 @@ import msgspec
 
 from engine.protocol.transcript import Segment, Word
 
-_SLACK_S: Final = 0.7
-"""Times of words that were only estimated are off by about this."""
+_SLACK_S: Final = 0.5
+"""Measured times of words are off by less than this."""
+_ESTIMATE_SLACK: Final = 0.25
+"""Estimated ones by less than this part of their segment: some words are spoken faster than others."""
 _SHORTEST_LONE_MATCH: Final = 3
 """Characters of a single word that is believed to be the same one; "a" is everywhere."""
 
@@ -44,8 +46,8 @@ def stitch(
     """
     ending = _units(first)
     beginning = _units(second)
-    num_before = sum(unit.middle_s < overlap_start_s - _SLACK_S for unit in ending)
-    num_shared = sum(unit.middle_s <= overlap_end_s + _SLACK_S for unit in beginning)
+    num_before = sum(unit.middle_s + unit.slack_s < overlap_start_s for unit in ending)
+    num_shared = sum(unit.middle_s - unit.slack_s <= overlap_end_s for unit in beginning)
     agreed = _agreement([u.key for u in ending[num_before:]], [u.key for u in beginning[:num_shared]])
     middle_s = (overlap_start_s + overlap_end_s) / 2
     if agreed is not None:
@@ -69,6 +71,7 @@ class _Unit:
     text: str
     start_s: float
     end_s: float
+    slack_s: float
     word: Word | None
 
     @property
@@ -86,14 +89,16 @@ def _units(segments: Sequence[Segment]) -> list[_Unit]:
     units: list[_Unit] = []
     for index, segment in enumerate(segments):
         if "".join(word.text for word in segment.words) == segment.text:
-            units += [_Unit(index, word.text, word.start, word.end, word) for word in segment.words]
+            units += [_Unit(index, w.text, w.start, w.end, _SLACK_S, w) for w in segment.words]
             continue
+        slack_s = _SLACK_S + _ESTIMATE_SLACK * (segment.end - segment.start)
         position = 0
         per_character_s = (segment.end - segment.start) / max(1, len(segment.text))
         for text in _UNIT.findall(segment.text):
             start_s = segment.start + position * per_character_s
             position += len(text)
-            units.append(_Unit(index, text, start_s, segment.start + position * per_character_s, None))
+            end_s = segment.start + position * per_character_s
+            units.append(_Unit(index, text, start_s, end_s, slack_s, None))
     return units
 
 
