@@ -60,11 +60,6 @@ class CatalogEntry:
     """Exact where every file's size is known, otherwise a little more than it will be."""
 
 
-def entry(key: str) -> CatalogEntry | None:
-    """Return the catalogue's model of that name."""
-    return _BY_KEY.get(key)
-
-
 def _codes(languages: str) -> tuple[str, ...]:
     return tuple(languages.split())
 
@@ -316,5 +311,3 @@ CATALOG: Final = (
         "The most accurate in thirty languages; wants a graphics card.",
     ),
 )
-
-_BY_KEY: Final = {model.key: model for model in CATALOG}

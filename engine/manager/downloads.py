@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final, assert_never
 
-from engine.adapters.catalog import CatalogEntry, Hub, Wheels, entry
+from engine.adapters.catalog import CatalogEntry, Hub, Wheels
 from engine.config import data_folder
 from engine.ipc import Outbox
 from engine.manager.models import ModelStore, check_files, discard
@@ -108,7 +108,7 @@ def download(key: str, store: ModelStore, watch: Watch) -> None:
     It is put together beside its place, checked, and moved there in one step; a broken attempt leaves
     what has arrived for the next. Raises FailureError, Cancelled.
     """
-    model = entry(key)
+    model = store.entry(key)
     if model is None:
         raise FailureError(failure(FailureKind.MODEL_UNKNOWN, key))
     if _is_whole(model, store, watch):

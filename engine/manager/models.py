@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
 from engine.adapters import family, read_architectures, resolve_family
 from engine.adapters.base import ModelTraits
-from engine.adapters.catalog import CATALOG, CatalogEntry, ModelFile, entry
+from engine.adapters.catalog import CATALOG, CatalogEntry, ModelFile
 from engine.manager.checksums import (
     Marker,
     describe,
@@ -27,20 +27,25 @@ FETCHING_PREFIX: Final = ".fetching-"
 class ModelStore:
     """Models below one folder, each in a folder named by its catalogue key. Any thread may call it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, catalog: Sequence[CatalogEntry] = CATALOG) -> None:
         self.folder = folder
+        self._catalog = {model.key: model for model in catalog}
 
     def list_models(self) -> tuple[ModelInfo, ...]:
         """Return the catalogue, then what else lies in the folder; quick: reads names, sizes and times."""
-        known = [self._describe(model) for model in CATALOG]
+        known = [self._describe(model) for model in self._catalog.values()]
         return (*known, *map(_describe_folder, self._other_folders()))
+
+    def entry(self, key: str) -> CatalogEntry | None:
+        """Return the catalogue's model of that name."""
+        return self._catalog.get(key)
 
     def resolve(self, model: str) -> Path:
         """Return the folder of a catalogue key or of an absolute path.
 
         Raises FailureError (model_unknown, model_missing).
         """
-        known = entry(model)
+        known = self.entry(model)
         if known is not None:
             if self.phase(known) is not ModelPhase.INSTALLED:
                 raise FailureError(failure(FailureKind.MODEL_MISSING, known.name, str(self.folder / model)))
@@ -84,7 +89,7 @@ class ModelStore:
         `on_progress(done_bytes, total_bytes)` may raise to stop it. Raises FailureError (model_unknown,
         model_missing, hash_mismatch).
         """
-        known = entry(model)
+        known = self.entry(model)
         if known is None:
             read_architectures(self.resolve(model))
             return
@@ -102,7 +107,7 @@ class ModelStore:
 
         Raises FailureError (model_unknown, not_readable).
         """
-        known = entry(model)
+        known = self.entry(model)
         if known is None:
             raise FailureError(failure(FailureKind.MODEL_UNKNOWN, model))
         for folder in (self.staging(known), self.folder / known.key):
@@ -123,7 +128,7 @@ class ModelStore:
             folders = sorted(path for path in self.folder.iterdir() if (path / "config.json").is_file())
         except OSError:
             return []
-        return [path for path in folders if not path.name.startswith(".") and entry(path.name) is None]
+        return [path for path in folders if not path.name.startswith(".") and path.name not in self._catalog]
 
     def _describe(self, model: CatalogEntry) -> ModelInfo:
         phase = self.phase(model)

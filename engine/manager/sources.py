@@ -18,6 +18,7 @@ from engine.protocol.failures import FailureError, FailureKind, failure
 
 _POLL_S: Final = 0.2
 _COPY_BYTES: Final = 1 << 20
+_HUB_BLOCK_BYTES: Final = 256 * 1024
 _ERROR_LINES: Final = 20
 
 
@@ -69,6 +70,8 @@ def fetch_from_hub(model: CatalogEntry, source: Hub, staging: Path, watch: Watch
     os.environ["HF_HUB_DISABLE_XET"] = "1"
     import huggingface_hub
 
+    # A block is what is lost when the connection breaks, and how soon a wish to stop is heard.
+    huggingface_hub.constants.DOWNLOAD_CHUNK_SIZE = _HUB_BLOCK_BYTES
     endpoint = os.environ.get("HF_ENDPOINT") or None
     digests: dict[str, str] = {}
     sizes: dict[str, int] = {}
