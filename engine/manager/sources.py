@@ -69,9 +69,10 @@ def fetch_from_hub(model: CatalogEntry, source: Hub, staging: Path, watch: Watch
     # The plain protocol can be continued and stopped at any block; the chunked one cannot.
     os.environ["HF_HUB_DISABLE_XET"] = "1"
     import huggingface_hub
+    from huggingface_hub import constants
 
     # A block is what is lost when the connection breaks, and how soon a wish to stop is heard.
-    huggingface_hub.constants.DOWNLOAD_CHUNK_SIZE = _HUB_BLOCK_BYTES
+    constants.DOWNLOAD_CHUNK_SIZE = _HUB_BLOCK_BYTES
     endpoint = os.environ.get("HF_ENDPOINT") or None
     digests: dict[str, str] = {}
     sizes: dict[str, int] = {}

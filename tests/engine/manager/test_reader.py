@@ -159,7 +159,7 @@ def test_stopping_a_reader_that_waits_ends_it_silently(tmp_path: Path, inbox: In
 
 def test_a_long_file_is_never_in_memory(tmp_path: Path, inbox: Inbox[Any]) -> None:
     with soundfile.SoundFile(tmp_path / "long.wav", "w", 16_000, 1, "PCM_16") as file:
-        for _ in range(12):
+        for _ in range(5):
             file.write(melody(17))
     tracemalloc.start()
     messages = read_to_the_end(inbox, reading(str(tmp_path / "long.wav"), max_chunk_s=30.0))
@@ -167,8 +167,8 @@ def test_a_long_file_is_never_in_memory(tmp_path: Path, inbox: Inbox[Any]) -> No
     held_bytes = sum(len(m.pcm) for m in messages if isinstance(m, MediaChunk))
     _, peak_bytes = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert num_chunks > 20
-    assert peak_bytes - held_bytes < 15_000_000
+    assert num_chunks > 8
+    assert peak_bytes - held_bytes < 12_000_000
 
 
 def test_probing_tells_what_is_in_a_file_and_ends(tmp_path: Path, inbox: Inbox[Any]) -> None:
