@@ -126,6 +126,7 @@ class Session(QObject):
         self._shelf.refresh()
         self.desk.start()
         self._tell_what_was_set_aside()
+        self.window.choose_newest()
         if files:
             self.window.drop_in.take(list(files))
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QComboBox, QCompleter, QHBoxLayout, QLabel, QWidget
 
 from app.settings import Settings
@@ -125,7 +126,6 @@ class ChoiceBar(QWidget):
         super().__init__(parent)
         self._shelf = shelf
         self.model = _combo("model", self.tr("Model"))
-        self.model.setMinimumContentsLength(12)
         self.language = LanguageBox()
         self.language.setObjectName("language")
         self.language.setAccessibleName(self.tr("Language spoken"))
@@ -133,6 +133,7 @@ class ChoiceBar(QWidget):
         self.task = _combo("task", self.tr("Task"))
         self.task.addItem(self.tr("Transcribe"), Task.TRANSCRIBE.value)
         self.task.addItem(self.tr("Translate to English"), Task.TRANSLATE.value)
+        self._labels: list[QLabel] = []
         row = QHBoxLayout(self)
         row.setContentsMargins(6, 0, 6, 0)
         row.setSpacing(6)
@@ -145,12 +146,26 @@ class ChoiceBar(QWidget):
             label.setBuddy(box)
             # A mnemonic splits the word and undoes its kerning: it is wider than Qt has measured.
             label.setContentsMargins(0, 0, 3, 0)
+            self._labels.append(label)
             row.addWidget(label)
             row.addWidget(box)
-            row.addSpacing(6)
+        row.addStretch()
         self.model.activated.connect(self._on_model)
         self.language.language_chosen.connect(self.language_chosen)
         self.task.activated.connect(lambda _: self.task_chosen.emit(Task(self.task.currentData())))
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the room the boxes need; without room for them the labels give way."""
+        boxes = (self.model, self.language, self.task)
+        width = sum(box.minimumSizeHint().width() for box in boxes) + 2 * 6 + 6 * len(boxes)
+        return QSize(width, super().minimumSizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Show the labels where there is room for them."""
+        super().resizeEvent(event)
+        needed = self.minimumSizeHint().width() + sum(label.sizeHint().width() + 6 for label in self._labels)
+        for label in self._labels:
+            label.setVisible(event.size().width() >= needed)
 
     def show_settings(self, settings: Settings) -> None:
         """Show the choices of `settings`, and offer what its model can do."""
@@ -197,4 +212,5 @@ def _combo(name: str, label: str) -> QComboBox:
     box.setAccessibleName(label)
     box.setToolTip(label)
     box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+    box.setMinimumWidth(80)
     return box

@@ -50,7 +50,7 @@ class DropZone(QWidget):
         buttons.addWidget(self.sample_button)
         buttons.addStretch()
         column = QVBoxLayout(self)
-        column.setContentsMargins(48, 48, 48, 48)
+        column.setContentsMargins(36, 28, 36, 28)
         column.setSpacing(10)
         column.addStretch()
         column.addWidget(self._picture)

@@ -110,6 +110,13 @@ class MainWindow(QMainWindow):
         """Take in what the engine told beside what the desk and the shelf take."""
         self.tracks.on_events(events)
 
+    def choose_newest(self) -> None:
+        """Show what was added last, where nothing is shown yet."""
+        rows = self.parts.desk.rows()
+        if rows and self.side.list.current_id is None:
+            newest = max(rows, key=lambda row: row.recording.added_at)
+            self.side.list.choose(newest.recording.id)
+
     def show_icon(self, action: QAction, name: str) -> None:
         """Give a command another icon from now on."""
         self._icons.put(action, name)
@@ -222,7 +229,8 @@ class MainWindow(QMainWindow):
         self._device.setObjectName("device")
         self._device.setAccessibleName(self.tr("Device in use"))
         self.statusBar().addPermanentWidget(self._device)
-        self.resize(*_SIZE)
+        room = self.screen().availableGeometry().size()
+        self.resize(min(_SIZE[0], room.width() - 20), min(_SIZE[1], room.height() - 60))
         now = self.parts.keeper.now
         if now.window_geometry:
             self.restoreGeometry(QByteArray.fromBase64(now.window_geometry.encode()))
