@@ -22,11 +22,6 @@ class SlotShape:
     max_tokens: int
     num_frames: int
 
-    def num_bytes(self, dtype: torch.dtype) -> int:
-        """Return the size of one slot: keys and values of its text and its audio."""
-        positions = self.max_tokens + self.num_frames
-        return 2 * self.num_layers * self.num_heads * self.head_dim * positions * dtype.itemsize
-
 
 @dataclass(slots=True)
 class LayerCache:

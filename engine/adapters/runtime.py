@@ -61,13 +61,7 @@ def _num_cores() -> int:
 
 
 def apply_threads(runtime: Runtime) -> None:
-    """Let torch use that many threads in this process, and let idle ones sleep.
-
-    A thread that spins while it waits takes whole scheduler quanta from the window. OpenMP reads its
-    wait policy once, when its first parallel region starts, so this comes before any work.
-    """
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    os.environ.setdefault("KMP_BLOCKTIME", "0")
+    """Let torch use that many threads in this process."""
     torch.set_num_threads(runtime.num_threads)
 
 

@@ -10,6 +10,7 @@ from typing import Final
 
 from engine.adapters import register
 from engine.adapters.base import AsrAdapter, AsrText, ModelTraits, RuntimeOptions
+from engine.adapters.threads import let_idle_threads_sleep
 from engine.adapters.whisper.text import WhisperText
 from engine.adapters.whisper.vocabulary import read_vocabulary
 
@@ -37,6 +38,7 @@ class WhisperFamily:
 
     def adapter(self, folder: Path, runtime: RuntimeOptions) -> AsrAdapter:
         """Load the network. Raises FailureError."""
+        let_idle_threads_sleep()
         from engine.adapters.whisper.adapter import load_adapter
 
         return load_adapter(folder, runtime)

@@ -1,9 +1,10 @@
-"""Sorts the rows of a decoder pass into groups whose attention is one matrix product each."""
+"""Lays out the rows of a decoder pass, in groups whose attention is one matrix product each."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 import torch
@@ -12,6 +13,38 @@ from torch import Tensor
 _POSITION_STEP: Final = 16
 """Remembered positions are padded to a multiple of this: then a row's sums come out the same however
 long its neighbours are (float32 products of one query; seen with MKL on AVX-512, and tested)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where the new tokens of each row lie in a pass, which goes through the rows in slot order."""
+
+    order: tuple[int, ...]
+    """The caller's indices of the rows, in slot order."""
+    starts: tuple[int, ...]
+    """By the caller's index: where the row's tokens begin. `counts`: how many they are."""
+    counts: tuple[int, ...]
+
+    def find(self, asked: Sequence[Iterable[int]]) -> list[int]:
+        """Turn positions within each row's tokens, negative ones from the end, into those in the pass."""
+        return [
+            self.starts[index] + (position if position >= 0 else self.counts[index] + position)
+            for index, positions in enumerate(asked)
+            for position in positions
+        ]
+
+    def find_all(self) -> list[int]:
+        """Return the positions of all tokens, in the caller's order of rows."""
+        return self.find([range(count) for count in self.counts])
+
+
+def lay_out(rows: Sequence[int], counts: Sequence[int]) -> Layout:
+    """Lay the new tokens of `rows` one behind the other."""
+    order = tuple(sorted(range(len(rows)), key=lambda index: rows[index]))
+    starts = [0] * len(rows)
+    for before, index in pairwise(order):
+        starts[index] = starts[before] + counts[before]
+    return Layout(order, tuple(starts), tuple(counts))
 
 
 @dataclass(frozen=True, slots=True)

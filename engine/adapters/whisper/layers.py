@@ -1,8 +1,8 @@
 """The parts a Whisper network is built of; plain objects over tensors, nothing to train.
 
 A row's numbers must not depend on which rows share its pass, or a file's text would change with the
-load. Libraries sum in another order for another size of a matrix; so linear layers multiply rows in
-blocks, and attention pads the remembered positions, to sizes within which the order stays.
+load. Libraries sum in another order for another size of a matrix; so on a CPU linear layers multiply
+rows in blocks, and attention pads the remembered positions, to sizes within which the order stays.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Linear:
         return F.linear(x, self.weight, self.bias)
 
     def rows(self, x: Tensor) -> Tensor:
-        """Apply to (rows, in), any number of rows, each with the same result in any company."""
+        """Apply to (rows, in), any number of rows, each with the same result in any company (on a CPU)."""
         num_rows = x.shape[0]
         if x.device.type != "cpu":
             return F.linear(x, self.weight, self.bias)

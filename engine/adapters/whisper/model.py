@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 
 import torch
 import torch.nn.functional as F
@@ -16,7 +15,7 @@ from torch import Tensor
 from engine.adapters.kv import KVCache, SlotShape
 from engine.adapters.runtime import Runtime, out_of_memory_raised
 from engine.adapters.whisper.config import WhisperConfig
-from engine.adapters.whisper.groups import NewTokens, group_rows
+from engine.adapters.whisper.groups import NewTokens, group_rows, lay_out
 from engine.adapters.whisper.layers import Conv, DecoderBlock, EncoderBlock, LayerNorm, Linear
 
 
@@ -126,26 +125,15 @@ class Whisper:
         is one row of logits each: the last position's. Raises OutOfMemory, the rows then hold what
         they held before; ValueError where a row's tokens exceed `n_text_ctx`.
         """
-        counts = [len(prompt) for prompt in prompts]
-        new = [NewTokens(row, cache.length(row), count) for row, count in zip(rows, counts, strict=True)]
-        for item in new:
-            if item.count < 1 or item.past + item.count > cache.shape.max_tokens:
-                raise ValueError(f"{item.count} tokens behind {item.past} of {cache.shape.max_tokens}")
-        order = sorted(range(len(rows)), key=lambda index: rows[index])
-        starts = dict(zip(order, accumulate((counts[index] for index in order), initial=0), strict=False))
-        asked = logits_at or [(-1,)] * len(rows)
-        wanted = [
-            starts[index] + (position if position >= 0 else counts[index] + position)
-            for index, positions in enumerate(asked)
-            for position in positions
-        ]
+        layout = lay_out(rows, [len(prompt) for prompt in prompts])
+        new = _new_tokens(cache, rows, layout.counts)
+        wanted = layout.find(logits_at or [(-1,)] * len(rows))
+        tokens = [token for index in layout.order for token in prompts[index]]
         with out_of_memory_raised():
-            tokens = [token for index in order for token in prompts[index]]
-            x, attention = self._forward(cache, tokens, [new[index] for index in order], with_attention)
+            x, attention = self._forward(cache, tokens, [new[i] for i in layout.order], with_attention)
             logits = self._decoder.token_embedding.rows(x[wanted]).float()
             if attention is not None:
-                back = [starts[index] + at for index, count in enumerate(counts) for at in range(count)]
-                attention = attention[back]
+                attention = attention[layout.find_all()]
         for item in new:
             cache.set_length(item.row, item.past + item.count)
         return Decoded(logits, attention)
@@ -177,3 +165,12 @@ class Whisper:
             heads = [layer_weights[layer][:, head] for layer, head in self.config.alignment_heads]
             attention = torch.stack(heads, dim=1).float()
         return decoder.ln(x), attention
+
+
+def _new_tokens(cache: KVCache, rows: Sequence[int], counts: Sequence[int]) -> list[NewTokens]:
+    """Return what each row brings. Raises ValueError where it brings nothing or too much."""
+    new = [NewTokens(row, cache.length(row), count) for row, count in zip(rows, counts, strict=True)]
+    for item in new:
+        if item.count < 1 or item.past + item.count > cache.shape.max_tokens:
+            raise ValueError(f"{item.count} tokens behind {item.past} of {cache.shape.max_tokens}")
+    return new

@@ -76,7 +76,3 @@ def test_a_smaller_pool_keeps_its_running_rows_and_gives_memory_back_when_they_l
     assert cache.num_free == 1
     assert cache.layers[0].cross_keys.shape[0] == 1
     assert cache.layers[0].cross_keys.untyped_storage().nbytes() == 2 * 6 * 4 * 4
-
-
-def test_a_slot_says_its_size() -> None:
-    assert SHAPE.num_bytes(torch.float32) == 2 * 2 * 2 * 4 * (8 + 6) * 4

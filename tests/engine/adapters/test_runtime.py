@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 import torch
 
@@ -33,3 +36,22 @@ def test_memory_that_a_cpu_cannot_give_is_out_of_memory() -> None:
 def test_other_errors_stay_what_they_are() -> None:
     with pytest.raises(RuntimeError, match="shape"), out_of_memory_raised():
         torch.ones(2).view(3)
+
+
+def test_idle_threads_are_told_to_sleep_before_torch_is_there() -> None:
+    """OpenMP reads its wait policy when torch loads it, and never again."""
+    program = (
+        "import os, sys, pathlib\n"
+        "os.environ.pop('OMP_WAIT_POLICY', None)\n"
+        "from engine.adapters.base import RuntimeOptions\n"
+        "from engine.adapters.whisper import WhisperFamily\n"
+        "class Watch:\n"
+        "    def find_spec(self, name, *args):\n"
+        "        if name == 'torch':\n"
+        "            print(os.environ.get('OMP_WAIT_POLICY'))\n"
+        "            raise SystemExit\n"
+        "sys.meta_path.insert(0, Watch())\n"
+        "WhisperFamily().adapter(pathlib.Path('nowhere'), RuntimeOptions())\n"
+    )
+    output = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert (output.stdout.strip(), output.stderr) == ("PASSIVE", "")
