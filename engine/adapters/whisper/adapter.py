@@ -150,7 +150,7 @@ class WhisperAdapter:
         """Return audio states, (rows, frames, width); those of a retry may still be known."""
         known = [self._recent_audio.get(row.content) for row in rows]
         unknown = [row for row, states in zip(rows, known, strict=True) if states is None]
-        pcm = [np.frombuffer(row.decode.chunk.pcm, dtype="<f4") for row in unknown]
+        pcm = [np.frombuffer(row.decode.chunk.pcm, dtype="<f4").copy() for row in unknown]
         dims = self._network.config.dims
         encoded = iter(self._network.encode(log_mel(pcm, dims.n_mels)) if pcm else ())
         states = [next(encoded) if found is None else found for found in known]
