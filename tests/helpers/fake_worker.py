@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 import sys
 
-from engine.config import SchedulerSettings
+from engine.config import DetokenizerSettings, SchedulerSettings
 from engine.ipc import Inbox, Outbox
 from engine.messages import SchedulerMessage, WorkerReady
 
@@ -28,3 +28,8 @@ def run(settings: SchedulerSettings) -> None:
         ctypes.PyDLL(None).sleep(3600)
     while True:
         inbox.drain(None)
+
+
+def die_at_once(settings: DetokenizerSettings) -> None:
+    """Be a detokenizer that cannot live."""
+    raise ArithmeticError("the fake was told to die")

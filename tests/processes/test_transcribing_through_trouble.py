@@ -2,116 +2,36 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from collections.abc import Iterator
-from pathlib import Path
-from random import Random
 
 import pytest
-import soundfile
 
-from engine.client.client import EngineClient
-from engine.config import EngineConfig
 from engine.protocol.events import (
-    Confirmed,
-    Event,
     JobCancelled,
     JobDone,
-    JobFailed,
     SegmentDone,
     Tail,
-    Welcome,
 )
 from engine.protocol.failures import FailureKind
 from engine.protocol.requests import JobId
-from engine.protocol.transcript import Options
-from tests.helpers.listener import Listener
-from tests.helpers.processes import wait_for_role, wait_until_gone
-from tests.helpers.toy import WORDS, expected_text, toy_audio, write_toy_model
+from tests.helpers.bench import Bench
+from tests.helpers.toy import expected_text, toy_audio
 
 LOUD = 0.15
 """Only `WORDS[7]` is as loud as this: troubles from here on befall the chunks that hold it."""
-
-
-class Bench:
-    """A client with its engine, whose every model is a toy."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.listener = Listener()
-        config = EngineConfig(
-            models_folder=str(folder / "models"),
-            cache_folder=str(folder / "cache"),
-            log_folder=str(folder / "logs"),
-            runtime_folder=str(folder / "run"),
-            families=("tests.helpers.toy",),
-            hang_s=3.0,
-        )
-        self.client = EngineClient(config, self.listener.on_event)
-        self.client.start()
-        self.engine = self.listener.wait_for(Welcome).engine_pid
-
-    def model(self, name: str, **options: object) -> str:
-        return str(write_toy_model(self.folder / name, **options))
-
-    def file(self, name: str, *words: int | None) -> str:
-        path = self.folder / f"{name}.wav"
-        soundfile.write(path, toy_audio(*words), 16_000)
-        return str(path)
-
-    def transcribe(self, path: str, model: str, *temperatures: float) -> JobId:
-        # The words are tones: what hears speech would hear none.
-        options = Options(model=model, vad=False, temperatures=temperatures or (0.0, 0.2, 0.4))
-        return self.client.transcribe(path, options)
-
-    def text(self, job: JobId) -> str:
-        """Wait for the job's ending and return its text; its story must be without a fault."""
-        assert isinstance(self.listener.wait_for_ending(job), JobDone)
-        return self.told_text(job)
-
-    def told_text(self, job: JobId) -> str:
-        story = self.listener.story(job)
-        assert len(self.listener.endings(job)) == 1
-        assert isinstance(story[-1], JobDone | JobFailed | JobCancelled)
-        text = "".join(event.delta for event in story if isinstance(event, Confirmed))
-        assert text == "".join(event.segment.text for event in story if isinstance(event, SegmentDone))
-        return text
-
-    def failure_of(self, job: JobId) -> FailureKind:
-        ending = self.listener.wait_for_ending(job)
-        assert isinstance(ending, JobFailed)
-        self.told_text(job)
-        return ending.failure.kind
-
-    def wait_for_tail(self, *jobs: JobId) -> None:
-        """Wait until text of one of the jobs is on its way."""
-
-        def is_heard(events: list[Event]) -> bool:
-            return any(isinstance(event, Tail) and event.job in jobs and event.text for event in events)
-
-        self.listener.wait_until(is_heard)
-
-    def kill(self, role: str) -> None:
-        pid = wait_for_role(self.engine, role)
-        os.kill(pid, signal.SIGKILL)
-        wait_until_gone([pid])
 
 
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     bench = Bench(tmp_path_factory.mktemp("toys"))
     yield bench
-    bench.client.close()
-    wait_until_gone([bench.engine])
+    bench.close()
 
 
 @pytest.fixture(scope="module")
 def long_file(bench: Bench) -> str:
     """Five chunks, none of them with the loudest word."""
-    random = Random(7)
-    words = [random.randrange(len(WORDS) - 1) if random.random() < 0.9 else None for _ in range(280)]
-    return bench.file("long", *words)
+    return bench.long_file("long", seed=7)
 
 
 @pytest.fixture(scope="module")
