@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -15,7 +16,6 @@ from engine.messages import (
     ConnectDetokenizer,
     Finish,
     FreezeGC,
-    LoadText,
     WorkerDied,
     WorkerFailed,
     WorkerReady,
@@ -27,9 +27,10 @@ from engine.workers import Worker, Workers
 
 log = logging.getLogger(__name__)
 
-MAX_FAILED_STARTS = 2
-MAX_TEXT_DEATHS = 3
-"""So often may the detokenizer die without one answer in between; then the open jobs are given up."""
+MAX_IDLE_DEATHS = 2
+"""So often a process may end with no chunk to blame before its jobs fail."""
+SPARE_CHUNKS = 4
+"""Sent beyond what a model can run, so that a free slot never waits for us."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,9 +52,11 @@ class _Model:
     """Sent and not come back yet."""
     worker: Worker | None = None
     outbox: Outbox | None = None
+    num_slots: int = 0
     detokenizer_address: str = ""
     is_ready: bool = False
-    num_failed_starts: int = 0
+    num_idle_deaths: int = 0
+    """Deaths in a row that no chunk can be blamed for: while loading, or with nothing to do."""
     idle_since_s: float = 0.0
 
 
@@ -84,7 +87,6 @@ class Fleet:
         self._models: dict[str, _Model] = {}
         self._detokenizer: Worker | None = None
         self._text_outbox: Outbox | None = None
-        self._is_frozen = False
         self._num_text_deaths = 0
 
     def join(self, job: JobId, source: ModelSource) -> None:
@@ -105,8 +107,9 @@ class Fleet:
 
     def answered(self, key: str, job: JobId, index: int) -> bool:
         """Note an answer; False where none was waited for."""
-        self._num_text_deaths = 0
-        return self._models[key].in_flight.answered(job, index)
+        model = self._models[key]
+        model.num_idle_deaths = self._num_text_deaths = 0
+        return model.in_flight.answered(job, index)
 
     def awaits(self, key: str, job: JobId, index: int) -> bool:
         """Say whether a chunk is not answered yet."""
@@ -146,7 +149,7 @@ class Fleet:
                     broken = failure(FailureKind.WORKER_DIED, model.source.name, str(error))
                     failed += [(job, broken) for job in model.jobs]
             if model.is_ready and model.outbox is not None:
-                for chunk in model.in_flight.take_sendable():
+                for chunk in model.in_flight.take_sendable(model.num_slots + SPARE_CHUNKS):
                     model.outbox.put(chunk)
             is_idle = not model.jobs and now_s - model.idle_since_s > self._config.idle_unload_s
             if model.worker is not None and is_idle:
@@ -162,13 +165,10 @@ class Fleet:
         if model is None or model.outbox is None:
             return
         model.is_ready = True
-        model.num_failed_starts = 0
+        model.num_slots = message.slots
         for marker in model.markers.values():
             model.outbox.put(marker)
-        model.outbox.put(FreezeGC())
-        if not self._is_frozen and self._text_outbox is not None:
-            self._text_outbox.put(FreezeGC())
-            self._is_frozen = True
+        self._freeze(model.outbox)
         self._tell(ModelState(model=model.source.name, phase=WorkerPhase.READY, device=message.device))
 
     def failed(self, message: WorkerFailed) -> Casualties:
@@ -185,15 +185,16 @@ class Fleet:
         log.warning("%s ended with code %d", message.worker, message.exit_code)
         log.debug("its last words: %s", message.detail)
         if self._detokenizer is not None and message.worker == self._detokenizer.name:
-            return self._restart_detokenizer(message.detail)
+            return self._restart_detokenizer(message)
         model = self._model_of(message.worker)
         if model is None:
             return Casualties()
-        was_ready = model.is_ready
-        self._forget_worker(model)
-        if not was_ready:
-            return self._start_failed(model, message)
         restarted = model.in_flight.sent
+        self._forget_worker(model)
+        if not restarted:
+            model.num_idle_deaths += 1
+            if model.num_idle_deaths >= MAX_IDLE_DEATHS:
+                return self._give_up(model, message)
         poison = model.in_flight.process_died()
         aborted = [marker.job for marker in model.markers.values() if isinstance(marker, Abort)]
         for job in aborted:
@@ -220,11 +221,12 @@ class Fleet:
     def close(self) -> None:
         """End every process and wait for it."""
         self._workers.close()
+        # Nobody is left to hear what is on its way.
         for model in self._models.values():
             if model.outbox is not None:
-                model.outbox.close()
+                model.outbox.close(0.0)
         if self._text_outbox is not None:
-            self._text_outbox.close()
+            self._text_outbox.close(0.0)
 
     @property
     def _loaded(self) -> list[_Model]:
@@ -248,7 +250,6 @@ class Fleet:
     def _start(self, model: _Model) -> None:
         detokenizer = self._detokenizer or self._start_detokenizer()
         source = model.source
-        self._load_text(source)
         model.worker = self._workers.start(
             "scheduler",
             SchedulerSettings(
@@ -268,36 +269,27 @@ class Fleet:
             self._text_outbox.close(0.0)
         self._detokenizer = self._workers.start("detokenizer", DetokenizerSettings(config=self._config))
         self._text_outbox = Outbox(self._detokenizer.address)
-        self._is_frozen = False
         return self._detokenizer
 
-    def _restart_detokenizer(self, last_words: str) -> Casualties:
+    def _restart_detokenizer(self, message: WorkerDied) -> Casualties:
         """Answers on their way are lost, so everything is asked for again as soon as it is up."""
         self._detokenizer = None
         self._num_text_deaths += 1
-        if self._num_text_deaths >= MAX_TEXT_DEATHS:
-            return self._give_up(last_words)
         models = self._loaded
-        try:
-            self._start_detokenizer()
-        except OSError as error:
-            return self._give_up(str(error))
-        restarted = [key for model in models for key in model.in_flight.sent]
-        for model in models:
-            self._load_text(model.source)
-        return Casualties(restarted=tuple(restarted))
-
-    def _give_up(self, detail: str) -> Casualties:
-        """Without a detokenizer no loaded model is of use; the next job tries everything anew."""
+        detail = message.detail
+        if self._num_text_deaths <= MAX_IDLE_DEATHS:
+            try:
+                self._start_detokenizer()
+                restarted = [key for model in models for key in model.in_flight.sent]
+                return Casualties(restarted=tuple(restarted))
+            except OSError as error:
+                detail = str(error)
         self._num_text_deaths = 0
-        failed = [
-            (job, failure(FailureKind.WORKER_DIED, model.source.name, detail))
-            for model in self._loaded
-            for job in model.jobs
-        ]
-        for model in self._loaded:
+        for model in models:
+            # It would send to nobody; the next job starts both anew.
             self._unload(model)
-        return Casualties(failed=tuple(failed))
+        broken = failure(FailureKind.WORKER_DIED, "detokenizer", detail)
+        return Casualties(failed=tuple((job, broken) for model in models for job in model.jobs))
 
     def _connect_schedulers(self, detokenizer: Worker) -> None:
         for model in self._models.values():
@@ -309,19 +301,20 @@ class Fleet:
             for marker in model.markers.values():
                 model.outbox.put(marker)
 
-    def _load_text(self, source: ModelSource) -> None:
-        if self._text_outbox is not None:
-            message = LoadText(model=source.folder, family=source.family, folder=source.folder)
-            self._text_outbox.put(message)
-
-    def _start_failed(self, model: _Model, message: WorkerDied) -> Casualties:
-        model.num_failed_starts += 1
-        if model.num_failed_starts < MAX_FAILED_STARTS:
-            return Casualties()
-        model.num_failed_starts = 0
+    def _give_up(self, model: _Model, message: WorkerDied) -> Casualties:
+        model.num_idle_deaths = 0
+        model.markers.clear()
         self._tell(ModelState(model=model.source.name, phase=WorkerPhase.FAILED))
         broken = failure(FailureKind.MODEL_BROKEN, model.source.name, message.detail)
         return Casualties(failed=tuple((job, broken) for job in model.jobs))
+
+    def _freeze(self, outbox: Outbox) -> None:
+        """Let every loop forget what it allocated while warming up."""
+        outbox.put(FreezeGC())
+        if self._text_outbox is not None:
+            self._text_outbox.put(FreezeGC())
+        gc.collect()
+        gc.freeze()
 
     def _unload(self, model: _Model) -> None:
         if model.worker is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter, deque
 from dataclasses import dataclass
 
 from engine.messages import Chunk
@@ -21,9 +22,9 @@ class _Entry:
 class InFlight:
     """Unanswered chunks in the order they came.
 
-    After a death nobody knows which chunk was to blame, so all that were sent are suspects and go
-    out again one at a time, each alone, before anything else: the one that is alone in a second
-    death is poison, and no innocent chunk ever is.
+    Few more are sent than the model can run, so that few are suspects when its process dies. Nobody
+    knows then which chunk was to blame: all that were sent go out again one at a time, each alone,
+    before anything else. The one that is alone in a second death is poison; no innocent chunk is.
     """
 
     def __init__(self) -> None:
@@ -57,17 +58,34 @@ class InFlight:
         for key in [key for key in self._entries if key[0] == job]:
             del self._entries[key]
 
-    def take_sendable(self) -> list[Chunk]:
-        """Return what is to be sent now, and remember it as sent."""
-        suspects = [entry for entry in self._entries.values() if entry.num_deaths]
+    def take_sendable(self, limit: int) -> list[Chunk]:
+        """Return what is to be sent now, so that at most `limit` are out, and remember it as sent.
+
+        Jobs take turns: the one with the fewest out is next, and within a job the oldest chunk.
+        """
+        sent = [key for key, entry in self._entries.items() if entry.is_sent]
+        suspects = [key for key, entry in self._entries.items() if entry.num_deaths]
         if suspects:
-            is_clear = not any(entry.is_sent for entry in self._entries.values())
-            chosen = suspects[:1] if is_clear else []
+            chosen = [] if sent else suspects[:1]
         else:
-            chosen = [entry for entry in self._entries.values() if not entry.is_sent]
-        for entry in chosen:
-            entry.is_sent = True
-        return [entry.chunk for entry in chosen]
+            chosen = self._in_turn(Counter(job for job, _ in sent), limit - len(sent))
+        for key in chosen:
+            self._entries[key].is_sent = True
+        return [self._entries[key].chunk for key in chosen]
+
+    def _in_turn(self, num_out: Counter[JobId], room: int) -> list[tuple[JobId, int]]:
+        waiting: dict[JobId, deque[tuple[JobId, int]]] = {}
+        for key, entry in self._entries.items():
+            if not entry.is_sent:
+                waiting.setdefault(key[0], deque()).append(key)
+        chosen: list[tuple[JobId, int]] = []
+        while waiting and len(chosen) < room:
+            job = min(waiting, key=lambda name: num_out[name])
+            chosen.append(waiting[job].popleft())
+            num_out[job] += 1
+            if not waiting[job]:
+                del waiting[job]
+        return chosen
 
     def process_died(self) -> list[Chunk]:
         """Note that the process with all sent chunks is gone; return the poison among them, forgotten."""

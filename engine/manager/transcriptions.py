@@ -39,6 +39,16 @@ log = logging.getLogger(__name__)
 
 MediaMessage = MediaOpened | MediaChunk | NothingUntil | MediaTrouble | MediaEnd | MediaFailed
 
+ABOUT_FILES = frozenset(
+    {
+        FailureKind.INTERNAL,
+        FailureKind.LOST_STATE,
+        FailureKind.OUT_OF_MEMORY,
+        FailureKind.POISON,
+        FailureKind.WORKER_DIED,
+    }
+)
+"""What the loops find out about a chunk, and a person must read about the file it comes from."""
 BYTES_PER_SECOND = 4 * SAMPLE_RATE_HZ
 
 
@@ -99,7 +109,7 @@ class Transcriptions:
             self._end_cancelled(job_id)
 
     def fail(self, job_id: JobId, why: Failure) -> None:
-        """End a job with a failure about its file; what was told before stays true."""
+        """End a job; the failure names the file unless its fault is the model's. What was told stays true."""
         job = self._jobs.get(job_id)
         if job is None:
             return
@@ -108,6 +118,8 @@ class Transcriptions:
             self._end_cancelled(job_id)
             return
         self._forget(job_id)
+        if why.kind in ABOUT_FILES:
+            why = failure(why.kind, Path(job.request.path).name, why.detail)
         self._stories.fail(job_id, why)
 
     def heard_of_media(self, message: MediaMessage) -> None:
@@ -143,15 +155,10 @@ class Transcriptions:
         job = self._jobs.get(key.job)
         if job is None or not self._fleet.answered(job.model, key.job, key.chunk):
             return
-        name = Path(job.request.path).name
-        match message.reason:
-            case EndedReason.LOST_STATE:
-                detail = message.failure.detail if message.failure else ""
-                self.fail(key.job, failure(FailureKind.LOST_STATE, name, detail))
-            case EndedReason.FAILED | EndedReason.SUPERSEDED:
-                self.fail(key.job, message.failure or failure(FailureKind.INTERNAL, name))
-            case _:
-                assert_never(message.reason)
+        why = message.failure or failure(FailureKind.INTERNAL, "", str(message.reason))
+        if message.reason is EndedReason.LOST_STATE:
+            why = failure(FailureKind.LOST_STATE, "", why.detail)
+        self.fail(key.job, why)
 
     def marker_came_back(self, marker: Finish | Abort) -> None:
         """Take a marker that has made its round through the loops."""
@@ -177,9 +184,7 @@ class Transcriptions:
             if job_id in self._jobs:
                 self._end_cancelled(job_id)
         for job_id in casualties.poisoned:
-            if job_id in self._jobs:
-                name = Path(self._jobs[job_id].request.path).name
-                self.fail(job_id, failure(FailureKind.POISON, name))
+            self.fail(job_id, failure(FailureKind.POISON, ""))
         for job_id, why in casualties.failed:
             self.fail(job_id, why)
 
