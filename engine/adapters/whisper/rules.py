@@ -17,6 +17,8 @@ from torch import Tensor
 
 from engine.adapters.whisper.vocabulary import NUM_TIMESTAMPS, TIMESTAMP_STEP_S, Vocabulary
 
+MIN_REST_S: Final = 1.0
+"""A segment that was begun before this much audio has something to say."""
 MAX_INITIAL_STEPS: Final = round(1.0 / TIMESTAMP_STEP_S)
 
 
@@ -28,19 +30,23 @@ class Allowed:
     last_step: int
     text: bool = True
     end: bool = True
+    is_start: bool = False
 
 
 def allowed_next(ids: Sequence[int], num_steps: int, vocabulary: Vocabulary) -> Allowed:
     """Return what may follow `ids`, generated over audio of `num_steps` steps (rounded up)."""
     first_timestamp = vocabulary.special.first_timestamp
     if not ids:
-        return Allowed(0, min(MAX_INITIAL_STEPS, max(0, num_steps - 1)), text=False, end=False)
+        return Allowed(0, min(MAX_INITIAL_STEPS, max(0, num_steps - 1)), text=False, end=False, is_start=True)
     last_step = next((id_ - first_timestamp for id_ in reversed(ids) if id_ >= first_timestamp), 0)
     if ids[-1] < first_timestamp:
         return Allowed(last_step + 1, num_steps)
     if len(ids) > 1 and ids[-2] < first_timestamp:
         return Allowed(last_step, num_steps - 1, text=False)
-    return Allowed(1, 0)
+    # The model was taught to stop behind the start of a segment that its window cuts off. Ours are cut
+    # in silence, so where much audio is left that segment is all there.
+    is_more = len(ids) > 1 and (num_steps - last_step) * TIMESTAMP_STEP_S >= MIN_REST_S
+    return Allowed(1, 0, end=not is_more)
 
 
 class TokenRules:
@@ -70,6 +76,7 @@ class TokenRules:
                 logits[index, : self._end] = infinity
             if not row.end:
                 logits[index, self._end] = infinity
+            if row.is_start:
                 logits[index, self._at_start] = infinity
         # Both sides lack the same normalisation, so logits can be compared as they are.
         timestamps = torch.logsumexp(logits[:, first:], dim=-1)

@@ -73,6 +73,16 @@ def test_no_timestamp_lies_behind_the_audio_and_none_begins_at_its_end(vocabular
     assert closed_at_the_end.first_step > closed_at_the_end.last_step
 
 
+def test_a_begun_segment_is_not_left_while_there_is_audio(vocabulary: Vocabulary, rules: TokenRules) -> None:
+    """A chunk ended with "…the block books,<|24.40|><|24.40|>" and 3.5 s of its speech were lost.
+
+    Whisper was taught to stop there when its window cuts the next segment off; ours ends in silence.
+    """
+    pair = [FIRST, TEXT, FIRST + 100, FIRST + 100]
+    assert best(rules.apply(likely(END, TEXT), [allowed_next(pair, 300, vocabulary)])) == [TEXT]
+    assert best(rules.apply(likely(END, TEXT), [allowed_next(pair, 140, vocabulary)])) == [END]
+
+
 def test_timestamps_together_outweigh_the_likeliest_text(vocabulary: Vocabulary, rules: TokenRules) -> None:
     logits = likely(TEXT)
     logits[:, FIRST + 11 : FIRST + 411] = 8.0  # each is less likely than the text, but there are 400
