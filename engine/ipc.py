@@ -67,7 +67,7 @@ def new_address(runtime_folder: Path, name: str, generation: int) -> str:
 
 def has_socket_files() -> bool:
     """Say whether inboxes are socket files here; `JAMAK_FORCE_TCP` turns that off."""
-    return zmq.has("ipc") and not os.environ.get("JAMAK_FORCE_TCP")
+    return zmq.has("ipc") and hasattr(socket, "AF_UNIX") and not os.environ.get("JAMAK_FORCE_TCP")
 
 
 def public_address(address: str) -> str:
@@ -135,21 +135,19 @@ class Outbox:
     """A connected end that never waits. One per thread and destination, or guarded by a lock."""
 
     def __init__(self, address: str, *, max_messages: int | None = None) -> None:
-        """Connect to `address`; nobody need listen there yet."""
+        """Connect to `address`; nobody need listen there yet. Raises OSError where it is none."""
         self._encoder = msgspec.msgpack.Encoder()
         place, _, keys = address.partition("#")
         self._socket = _open_socket(zmq.PUSH)
         self._socket.sndhwm = max_messages or 0
-        if place in _bound_here:
-            self._socket.connect(_short_way(place))
-            return
-        self._socket.reconnect_ivl = 20
-        self._socket.reconnect_ivl_max = 1000
-        if keys:
-            public, secret = zmq.curve_keypair()
-            self._socket.curve_publickey, self._socket.curve_secretkey = public, secret
-            self._socket.curve_serverkey = z85.encode(bytes.fromhex(keys.partition(".")[0]))
-        self._socket.connect(place)
+        try:
+            if place in _bound_here:
+                self._socket.connect(_short_way(place))
+            else:
+                self._connect(place, keys.partition(".")[0])
+        except (zmq.ZMQError, ValueError) as error:
+            self.close(linger_s=0)
+            raise OSError(f"cannot connect an outbox: {error}") from error
 
     def put(self, message: msgspec.Struct) -> bool:
         """Send without waiting. False: the pipe is full, or the process is ending; nothing was sent."""
@@ -162,6 +160,15 @@ class Outbox:
     def close(self, linger_s: float = LINGER_S) -> None:
         """Close at once; what was put is still delivered in the background for `linger_s`."""
         _close_socket(self._socket, linger_s)
+
+    def _connect(self, place: str, key: str) -> None:
+        self._socket.reconnect_ivl = 20
+        self._socket.reconnect_ivl_max = 1000
+        if key:
+            public, secret = zmq.curve_keypair()
+            self._socket.curve_publickey, self._socket.curve_secretkey = public, secret
+            self._socket.curve_serverkey = z85.encode(bytes.fromhex(key))
+        self._socket.connect(place)
 
 
 def flush(timeout_s: float = LINGER_S + 0.5) -> None:

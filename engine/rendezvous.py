@@ -25,6 +25,8 @@ else:
     import fcntl
 
 NOTE_NAME: Final = "engine.json"
+LOOK_S: Final = 0.01
+NUM_TRIES: Final = 50
 EXIT_NOT_ALONE: Final = 3
 """How an engine ends that finds another one alive: whoever started it goes to that one."""
 
@@ -65,7 +67,7 @@ class FileLock:
         while not self.try_take():
             if time.monotonic() > end_s:
                 return False
-            time.sleep(0.01)
+            time.sleep(LOOK_S)
         return True
 
     def release(self) -> None:
@@ -100,10 +102,16 @@ class Rendezvous:
             return None
 
     def publish(self, note: EngineNote) -> None:
-        """Put the note where clients look; whole or not at all. For the engine only."""
+        """Put the note where clients look; whole or not at all. For the engine only. Raises OSError."""
         draft = self._note_path.with_suffix(f".{os.getpid()}")
         draft.touch(mode=0o600)
         draft.write_bytes(msgspec.json.encode(note))
+        # On Windows a file that somebody is reading cannot be replaced; readers are quick.
+        for _ in range(NUM_TRIES - 1):
+            with contextlib.suppress(PermissionError):
+                draft.replace(self._note_path)
+                return
+            time.sleep(LOOK_S)
         draft.replace(self._note_path)
 
     def withdraw(self) -> None:

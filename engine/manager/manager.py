@@ -191,6 +191,12 @@ class TranscriptionManager:
                 assert_never(request)
 
     def _greet(self, hello: Hello) -> None:
+        try:
+            self._welcome(hello)
+        except OSError as error:
+            log.warning("a client cannot be answered: %s", error)
+
+    def _welcome(self, hello: Hello) -> None:
         if hello.protocol_version != PROTOCOL_VERSION:
             detail = f"client {hello.protocol_version}, engine {PROTOCOL_VERSION}"
             pipe = Outbox(hello.address)

@@ -191,6 +191,14 @@ def test_a_stranger_without_the_key_is_not_heard(inbox: Inbox[SchedulerMessage],
     without_key.close(linger=0)
 
 
+@pytest.mark.parametrize(
+    "address", ["", "nonsense", "tcp://127.0.0.1:x#y", "http://a.b", "tcp://127.0.0.1:1#ab"]
+)
+def test_an_address_that_is_none_is_an_error_of_the_system(address: str) -> None:
+    with pytest.raises(OSError, match="cannot connect"):
+        Outbox(address)
+
+
 def test_helper_threads_reach_their_own_loop(inbox: Inbox[SchedulerMessage]) -> None:
     def speak(name: str) -> None:
         outbox = Outbox(inbox.address)

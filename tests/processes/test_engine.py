@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,9 +15,13 @@ from random import Random
 import msgspec
 import pytest
 
+from engine.client.client import EngineClient
+from engine.ipc import Outbox
 from engine.messages import SAMPLE_RATE_HZ
+from engine.protocol import PROTOCOL_VERSION
 from engine.protocol.events import (
     EngineLost,
+    Event,
     JobCancelled,
     JobDone,
     JobFailed,
@@ -25,9 +30,11 @@ from engine.protocol.events import (
     SegmentDone,
 )
 from engine.protocol.failures import FailureKind
-from engine.protocol.requests import JobId
+from engine.protocol.requests import Hello, JobId, ListModels
 from engine.protocol.transcript import Options
+from engine.rendezvous import Rendezvous
 from tests.helpers.bench import Bench
+from tests.helpers.listener import Listener
 from tests.helpers.processes import descendants_of, is_running, role_of, wait_for_role, wait_until_gone
 from tests.helpers.toy import WORDS, expected_text, toy_audio
 
@@ -198,6 +205,42 @@ def test_after_the_engines_death_a_job_resumes_behind_its_last_segment(bench: Be
     bench.text(rest)
     assert "".join(event.segment.text for event in [*stored, *_segments(bench, rest)]) == whole
     _check_times(bench, job, rest)
+
+
+def test_a_program_that_does_not_listen_holds_up_nobody_and_misses_nothing(bench: Bench) -> None:
+    """Its events wait, tails and progress merged, and its audio is not pulled; others go on as ever."""
+    model, file = bench.model("calm"), bench.long_file("long", seed=4, num_words=900)
+    whole = bench.text(bench.transcribe(file, model))
+    may_listen = threading.Event()
+    listener = Listener()
+
+    def on_event(event: Event) -> None:
+        may_listen.wait(60.0)
+        listener.on_event(event)
+
+    deaf = EngineClient(bench.config, on_event, name="deaf")
+    deaf.start()
+    job = deaf.transcribe(file, Options(model=model, vad=False))
+    for _ in range(3):
+        assert bench.text(bench.transcribe(bench.file("short", 5), model)) == expected_text(toy_audio(5))
+    assert bench.text(bench.transcribe(file, model)) == whole
+    may_listen.set()
+    assert isinstance(listener.wait_for_ending(job), JobDone)
+    assert "".join(event.segment.text for event in listener.of(SegmentDone, job)) == whole
+    deaf.close()
+
+
+def test_a_greeting_that_cannot_be_answered_does_no_harm(bench: Bench) -> None:
+    note = Rendezvous(Path(bench.config.runtime_folder)).read()
+    assert note is not None
+    stranger = Outbox(note.address)
+    for version in (PROTOCOL_VERSION, PROTOCOL_VERSION + 1):
+        stranger.put(Hello(client="stranger", address="nonsense", protocol_version=version, pid=1))
+    stranger.put(ListModels(client="stranger", job="never begun"))
+    assert bench.text(bench.transcribe(bench.file("a", 1), bench.model("calm"))) == expected_text(
+        toy_audio(1)
+    )
+    stranger.close()
 
 
 def test_an_owner_that_leaves_does_not_cost_others_their_job(tmp_path: Path) -> None:
