@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,7 +23,7 @@ from av.audio.stream import AudioStream
 
 from engine.manager.downmix import Downmixer, Limiter, Samples
 from engine.manager.resample import Clock, Converter
-from engine.manager.sniff import HEAD_BYTES, lacks_index, points_elsewhere
+from engine.manager.sniff import HEAD_BYTES, lacks_index, points_elsewhere, sound_start
 from engine.manager.tracks import choose_track
 from engine.messages import SAMPLE_RATE_HZ
 from engine.protocol.failures import FailureError, FailureKind, failure
@@ -37,6 +38,8 @@ _REFUSED_FORMATS: Final = frozenset(
     {"hls", "applehttp", "dash", "webm_dash_manifest", "concat", "concatf", "sdp", "imf", "vobsub"}
     | {"avisynth", "vapoursynth", "libgme", "tty"}
 )
+_PROBING: Final = {"probesize": "50000000", "analyzeduration": "30000000"}
+"""In some streams the sound begins late."""
 _READ_BYTES: Final = 256 * 1024
 _LONGEST_DURATION_S: Final = 1000 * 3600.0
 _MAX_READ_FAULTS: Final = 100
@@ -198,6 +201,7 @@ def _open_file(path: Path, name: str) -> BinaryIO:
 
 def _check_content(file: BinaryIO, name: str) -> None:
     try:
+        file.seek(sound_start(file))
         head = file.read(HEAD_BYTES)
     except OSError as error:
         _fail(FailureKind.NOT_READABLE, name, str(error))
@@ -217,16 +221,18 @@ def _choose_and_open(file: BinaryIO, name: str, track: int | None) -> Media:
         track = choose_track(container)
         container.close()
         container = _open_container(file, name)
+    if container.streams.audio[track or 0].codec_context is None:
+        container.close()
+        _fail(FailureKind.BAD_MEDIA, name, "no decoder for its sound")
     return Media(file, name, container, track or 0)
 
 
 def _open_container(file: BinaryIO, name: str) -> av.container.InputContainer:
     try:
-        file.seek(0)
         return av.open(
             _Nameless(file),
             "r",
-            options={"format_whitelist": _allowed_formats(), "protocol_whitelist": "none"},
+            options={**_PROBING, "format_whitelist": _allowed_formats(), "protocol_whitelist": "none"},
             buffer_size=_READ_BYTES,
             io_open=_refuse,
             metadata_errors="replace",
@@ -252,12 +258,22 @@ def _allowed_formats() -> str:
 
 
 class _Nameless:
-    """A file without its name: an extension must not decide, and some demuxers would open it again."""
+    """A file's content without its name: an extension must not decide, and some would open it again."""
 
     def __init__(self, file: BinaryIO) -> None:
-        self.read = file.read
-        self.seek = file.seek
-        self.tell = file.tell
+        self._file = file
+        self._start = sound_start(file)
+        file.seek(self._start)
+
+    def read(self, size: int) -> bytes:
+        return self._file.read(size)
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        start = self._start if whence == os.SEEK_SET else 0
+        return self._file.seek(start + offset, whence) - self._start
+
+    def tell(self) -> int:
+        return self._file.tell() - self._start
 
 
 def _refuse(url: str, _flags: int, _options: dict[str, str]) -> NoReturn:

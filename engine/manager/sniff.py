@@ -37,6 +37,24 @@ def points_elsewhere(head: bytes) -> bool:
     return _POINTERS.search(text) is not None
 
 
+def sound_start(file: BinaryIO) -> int:
+    """Return where the content of `file` begins: behind its ID3 tags.
+
+    A cover picture of megabytes there hides the content from FFmpeg, which then goes by the file's name.
+    """
+    position = 0
+    while True:
+        file.seek(position)
+        header = file.read(10)
+        if len(header) < 10 or header[:3] != b"ID3" or max(header[6:]) > 127:
+            return position
+        size = 0
+        for digit in header[6:]:
+            size = size << 7 | digit
+        has_footer = bool(header[5] & 0x10)
+        position += 10 + size + (10 if has_footer else 0)
+
+
 def lacks_index(file: BinaryIO) -> bool:
     """Return whether `file` is an MP4 or QuickTime recording that ended before its index was written.
 

@@ -218,6 +218,19 @@ def test_a_wav_whose_recorder_never_wrote_its_size_is_read_whole(tmp_path: Path,
     assert abs(len(read_all(path)) - 32_000) <= 1
 
 
+@pytest.mark.parametrize(("codec", "container"), [("libmp3lame", "mp3"), ("flac", "flac"), ("aac", "adts")])
+def test_a_cover_picture_of_megabytes_does_not_hide_the_sound(
+    tmp_path: Path, codec: str, container: str
+) -> None:
+    path = write_media(
+        tmp_path / "cover", [tone(2.0, rate=44_100)], rate=44_100, codec=codec, container=container
+    )
+    size = 3_000_000
+    digits = bytes(size >> shift & 0x7F for shift in (21, 14, 7, 0))
+    path.write_bytes(b"ID3\x04\x00\x00" + digits + b"\x11" * size + path.read_bytes())
+    assert level(read_all(path)) > 0.15
+
+
 def test_a_single_sample_is_no_trouble(tmp_path: Path) -> None:
     assert len(read_all(write_media(tmp_path / "one.wav", [tone(2.0)[1:2]]))) == 1
 
