@@ -8,8 +8,10 @@ from typing import Any, Final, assert_never
 import msgspec
 
 from engine.protocol.events import (
+    Backlog,
     Confirmed,
     Diagnosis,
+    Gap,
     JobCancelled,
     JobDone,
     JobEvent,
@@ -143,6 +145,8 @@ def _reduce(job: Job, event: JobEvent) -> tuple[JobChange, dict[str, Any]]:
                 "total": known,
                 "remaining_s": remaining_s,
             }
+        case Backlog() | Gap():
+            return JobChange.NOTHING, {}
         case Warned(failure=failure):
             return JobChange.WARNING, {"warnings": (*job.warnings, failure)}
         case MediaProbed(media=media):

@@ -13,12 +13,16 @@ from typing import Final
 from engine.client.conversation import Conversation, Loss
 from engine.client.process import EngineUnreachable, meet_engine
 from engine.client.stories import Stories, subject_of
+from engine.client.streams import Streams
 from engine.config import EngineConfig
 from engine.protocol.events import (
+    Backlog,
     EngineLost,
     Event,
     JobCancelled,
+    JobDone,
     JobEnding,
+    JobEvent,
     JobFailed,
     ModelState,
     Refused,
@@ -27,13 +31,19 @@ from engine.protocol.events import (
 from engine.protocol.failures import Failure, FailureKind, failure
 from engine.protocol.requests import (
     Cancel,
+    CloseStream,
     Diagnose,
     DownloadModel,
+    Feed,
+    Flush,
     JobId,
     JobRequest,
+    Listen,
     ListModels,
     ProbeMedia,
     RemoveModel,
+    SetOptions,
+    StreamRequest,
     TranscribeFile,
     VerifyModel,
 )
@@ -59,9 +69,10 @@ class EngineClient:
         self._name = name
         self._client = f"{name}-{uuid.uuid4().hex[:12]}"
         self._lock = threading.Lock()
-        """Guards the five below."""
+        """Guards the six below."""
         self._stories = Stories()
-        self._unsent: list[JobRequest] = []
+        self._streams = Streams()
+        self._unsent: list[JobRequest | StreamRequest] = []
         self._cancelled_unsent: deque[JobId] = deque()
         self._conversation: Conversation | None = None
         self._is_sending = False
@@ -90,6 +101,39 @@ class EngineClient:
                 resume_at_sample=resume_at_sample,
             )
         )
+
+    def listen(self, options: Options, start_sample: int = 0) -> JobId:
+        """Open a live session; what is fed to it is told while it is spoken, from `start_sample` on."""
+        request = Listen(client=self._client, job=_new_job(), options=options, start_sample=start_sample)
+        with self._lock:
+            self._streams.open(request.job, start_sample)
+        return self._ask(request)
+
+    def feed(self, job: JobId, first_sample: int, pcm: bytes) -> bool:
+        """Give a live session audio: mono float32 little-endian, 16 kHz, best about half a second.
+
+        False: nothing was taken, because the engine is not there (yet), is too far behind, or the
+        session is over. Offer the same again later; `Backlog` events tell how far the engine is.
+        """
+        with self._lock:
+            if self._conversation is None or not self._is_sending:
+                return False
+            if not self._streams.may_feed(job, first_sample + len(pcm) // 4):
+                return False
+            self._conversation.say(Feed(client=self._client, job=job, first_sample=first_sample, pcm=pcm))
+            return True
+
+    def flush(self, job: JobId) -> None:
+        """Pause a live session: everything fed so far is decoded and confirmed, and it stays open."""
+        self._say(Flush(client=self._client, job=job))
+
+    def close_stream(self, job: JobId) -> None:
+        """End a live session: everything fed so far is decoded and confirmed, then comes `JobDone`."""
+        self._say(CloseStream(client=self._client, job=job))
+
+    def set_options(self, job: JobId, *, language: str | None) -> None:
+        """Choose the language of a live session from here on; None: find out anew."""
+        self._say(SetOptions(client=self._client, job=job, language=language))
 
     def probe(self, path: str) -> JobId:
         """Ask what is in a media file."""
@@ -120,9 +164,9 @@ class EngineClient:
         with self._lock:
             if not self._stories.is_open(job):
                 return
-            unsent = [request for request in self._unsent if request.job == job]
-            if unsent:
-                self._unsent.remove(unsent[0])
+            kept = [request for request in self._unsent if request.job != job]
+            if len(kept) < len(self._unsent):
+                self._unsent = kept
                 self._cancelled_unsent.append(job)
             elif self._conversation is not None:
                 self._conversation.say(Cancel(client=self._client, job=job))
@@ -153,11 +197,20 @@ class EngineClient:
     def _ask(self, request: JobRequest) -> JobId:
         with self._lock:
             self._stories.begin(request)
-            if self._conversation is not None and self._is_sending:
-                self._conversation.say(request)
-            else:
-                self._unsent.append(request)
+            self._say_or_keep(request)
         return request.job
+
+    def _say(self, request: StreamRequest) -> None:
+        """Say something to a live session; nothing happens once it is over."""
+        with self._lock:
+            if self._stories.is_open(request.job):
+                self._say_or_keep(request)
+
+    def _say_or_keep(self, request: JobRequest | StreamRequest) -> None:
+        if self._conversation is not None and self._is_sending:
+            self._conversation.say(request)
+        else:
+            self._unsent.append(request)
 
     def _ring(self) -> None:
         """Make the reader look up."""
@@ -216,9 +269,12 @@ class EngineClient:
     def _may_go_on(self, loss: Loss) -> bool:
         """Ask the next engine for everything again where the last one only ended in order, unheard."""
         with self._lock:
-            if not loss.is_orderly or self._stories.has_begun_any:
+            requests = self._stories.requests
+            # What was fed to a live session is gone with the engine that heard it.
+            is_listening = any(isinstance(request, Listen) for request in requests)
+            if not loss.is_orderly or self._stories.has_begun_any or is_listening:
                 return False
-            self._unsent = self._stories.requests
+            self._unsent = list(requests)
             return True
 
     def _tell_all(self, events: list[Event]) -> None:
@@ -232,8 +288,19 @@ class EngineClient:
                 case _:
                     with self._lock:
                         is_news = self._stories.accept(event)
+                        self._note(event)
                     if is_news:
                         self._tell(event)
+
+    def _note(self, event: JobEvent) -> None:
+        """Keep the books of live sessions."""
+        match event:
+            case Backlog():
+                self._streams.heard(event)
+            case JobDone() | JobFailed() | JobCancelled():
+                self._streams.close(event.job)
+            case _:
+                pass
 
     def _send_kept(self) -> None:
         with self._lock:
@@ -251,6 +318,7 @@ class EngineClient:
                     return
                 ending = JobCancelled(job=self._cancelled_unsent.popleft())
                 is_news = self._stories.accept(ending)
+                self._note(ending)
             if is_news:
                 self._tell(ending)
 
@@ -269,6 +337,8 @@ class EngineClient:
     def _tell_endings(self, ending: Callable[[JobRequest], JobEnding]) -> None:
         with self._lock:
             endings = self._stories.end_all(ending)
+            for event in endings:
+                self._streams.close(event.job)
             self._unsent.clear()
             self._cancelled_unsent.clear()
         for event in endings:

@@ -12,6 +12,7 @@ from engine.protocol.requests import (
     DownloadModel,
     JobId,
     JobRequest,
+    Listen,
     ListModels,
     ProbeMedia,
     RemoveModel,
@@ -70,6 +71,8 @@ def subject_of(request: JobRequest) -> str:
             return PurePath(path).name
         case DownloadModel(model=model) | VerifyModel(model=model) | RemoveModel(model=model):
             return PurePath(model).name
+        case Listen(options=options):
+            return PurePath(options.model).name
         case ListModels() | Diagnose():
             return "Jamak"
         case _:

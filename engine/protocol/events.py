@@ -49,7 +49,7 @@ class EngineLost(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
 
 class JobStarted(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """The media could be opened and the work begins."""
+    """The media could be opened and the work begins. A live session has neither duration nor tracks."""
 
     job: JobId
     media: MediaInfo
@@ -69,6 +69,8 @@ class Confirmed(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
     job: JobId
     delta: str
+    end: float | None = None
+    """Live only: when its last word ends. Who must go on without the segment can listen on from here."""
 
 
 class Tail(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -96,6 +98,29 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     done: float
     total: float | None
     remaining_s: float | None = None
+
+
+class Backlog(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """How far a live session is, in samples of the recording; told while audio arrives.
+
+    It acknowledges everything before `received_samples`: feed on from there, or wait while much of it
+    is not decoded yet.
+    """
+
+    job: JobId
+    received_samples: int
+    decoded_samples: int
+    """Everything before has been decoded at least once, or is silence."""
+    seconds: float
+    """Between the two."""
+
+
+class Gap(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Audio of a live session that was never fed, `[start, end)` seconds; it is taken for silence."""
+
+    job: JobId
+    start: float
+    end: float
 
 
 class Warned(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -161,6 +186,8 @@ JobEvent = (
     | Tail
     | SegmentDone
     | Progress
+    | Backlog
+    | Gap
     | Warned
     | MediaProbed
     | ModelList

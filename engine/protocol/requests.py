@@ -45,6 +45,53 @@ class TranscribeFile(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     resume_at_sample: int | None = None
 
 
+class Listen(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Open a live session: what is fed to it is told as the events of `job` while it is spoken.
+
+    Samples are counted from the start of the recording at 16 kHz; a session that takes over from an
+    engine that died begins at `start_sample`, the end of the last confirmed segment.
+    """
+
+    client: str
+    job: JobId
+    options: Options
+    start_sample: int = 0
+
+
+class Feed(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Audio of a live session, in order; mono float32 little-endian at 16 kHz.
+
+    What was received before is ignored; what is missing is taken for silence and told as `Gap`.
+    """
+
+    client: str
+    job: JobId
+    first_sample: int
+    pcm: bytes
+
+
+class Flush(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Pause: decode and confirm everything fed so far, and stay open."""
+
+    client: str
+    job: JobId
+
+
+class CloseStream(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Decode and confirm everything fed so far; `JobDone` follows."""
+
+    client: str
+    job: JobId
+
+
+class SetOptions(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Change what a live session does from here on; `language` None means: find out anew."""
+
+    client: str
+    job: JobId
+    language: str | None = None
+
+
 class Cancel(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """Forget a job; answered by its `JobCancelled`, unless it ended before."""
 
@@ -98,5 +145,9 @@ class Diagnose(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     job: JobId
 
 
-JobRequest = TranscribeFile | ProbeMedia | ListModels | DownloadModel | VerifyModel | RemoveModel | Diagnose
-Request = Hello | Alive | Goodbye | Cancel | JobRequest
+JobRequest = (
+    TranscribeFile | Listen | ProbeMedia | ListModels | DownloadModel | VerifyModel | RemoveModel | Diagnose
+)
+StreamRequest = Feed | Flush | CloseStream | SetOptions
+"""What is said to an open live session."""
+Request = Hello | Alive | Goodbye | Cancel | JobRequest | StreamRequest
