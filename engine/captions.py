@@ -184,13 +184,12 @@ class _Clock:
         self._times_ms.append(max(time_ms, self._times_ms[-1] if self._times_ms else 0))
 
     def _at(self, offset: int, index: int) -> int:
-        if index == 0:
-            return self._times_ms[0]
-        if index == len(self._offsets):
-            return self._times_ms[-1]
+        """Interpolate between the anchors `index - 1` and `index`; outside them their times hold."""
+        index = min(max(index, 1), len(self._offsets) - 1)
         left, right = self._offsets[index - 1], self._offsets[index]
         begin, end = self._times_ms[index - 1], self._times_ms[index]
-        return begin + round((end - begin) * (offset - left) / (right - left))
+        share = (offset - left) / max(right - left, 1)
+        return begin + round((end - begin) * min(max(share, 0.0), 1.0))
 
 
 def _runs(units: list[_Unit], rules: SubtitleRules) -> Iterator[list[_Unit]]:

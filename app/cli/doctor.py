@@ -34,10 +34,12 @@ _PACKAGES: Final = (
 
 def run_doctor(session: Session, console: Console) -> int:
     """Print every fact; return 1 where the engine cannot be asked, after what is known without it."""
-    _print(console, _own_facts())
+    own_facts = _own_facts()
+    known = {name for name, _ in own_facts}
+    _print(console, own_facts)
     with session:
         for ask in (session.client.diagnose, session.client.list_models):
-            ending = session.finish(ask(), lambda event: _show(console, event))
+            ending = session.finish(ask(), lambda event: _show(console, event, known))
             if isinstance(ending, JobFailed):
                 console.result(f"engine: {ending.failure.message}\n")
                 if ending.failure.detail:
@@ -63,9 +65,9 @@ def _own_facts() -> list[tuple[str, str]]:
     ]
 
 
-def _show(console: Console, event: Event) -> None:
+def _show(console: Console, event: Event, known: set[str]) -> None:
     if isinstance(event, Diagnosis):
-        _print(console, list(event.facts))
+        _print(console, [(name, value) for name, value in event.facts if name not in known])
     elif isinstance(event, ModelList):
         console.result("models:\n" + "".join(f"  {line}\n" for line in model_lines(event.models)))
 

@@ -112,6 +112,7 @@ class _Run:
         self._last_job: dict[int, Job] = {}
         self._front = 0
         self._taken: list[str] = []
+        self._num_printed = 0
         self._status = tr("cli_waiting")
 
     def go(self) -> None:
@@ -227,7 +228,9 @@ class _Run:
             return
         content = render(self._transcript(file), self._wish.format)
         if self._wish.output_folder is None:
-            self._console.result(content)
+            # Documents that end without a blank line would run into one another.
+            self._console.result("\n" * bool(self._num_printed) + content)
+            self._num_printed += 1
         else:
             self._write(file, self._wish.output_folder, content)
 

@@ -159,6 +159,12 @@ def test_every_format_is_written(file: Callable[[str], str], format: str, begin:
     assert ran.out.startswith(begin)
 
 
+def test_captions_of_several_files_do_not_run_into_one_another(file: Callable[[str], str]) -> None:
+    stories: dict[str, list[Story]] = {"a.wav": [story("a")], "b.wav": [story("b")]}
+    ran = Ran(["transcribe", "--format", "srt", file("a.wav"), file("b.wav")], stories)
+    assert ran.out.count("\n\n1\n") == 1
+
+
 def test_json_says_what_was_found_out(file: Callable[[str], str]) -> None:
     ran = Ran(["transcribe", "--format", "json", file("a.wav")], {"a.wav": [whole_story]})
     content = json.loads(ran.out)
