@@ -54,7 +54,7 @@ def connect(path: Path) -> sqlite3.Connection:
 
 
 def bring_up_to_date(connection: sqlite3.Connection, size_bytes: int) -> None:
-    """Check the database and run what migrations it lacks, each in one transaction.
+    """Check the database and run what migrations it lacks, in one transaction.
 
     Raises sqlite3.DatabaseError for a damaged database, and for one of a newer version.
     """
@@ -63,12 +63,13 @@ def bring_up_to_date(connection: sqlite3.Connection, size_bytes: int) -> None:
     )
     if (answer := check.fetchone()[0]) != "ok":
         raise sqlite3.DatabaseError(answer)
+    connection.execute("BEGIN IMMEDIATE")
+    # Asked inside the transaction: another process may be bringing it up to date at this moment.
     version: int = connection.execute("PRAGMA user_version").fetchone()[0]
-    if version > len(_MIGRATIONS):
-        raise sqlite3.DatabaseError(f"made by a newer Jamak, schema {version}")
     for number in range(version, len(_MIGRATIONS)):
-        connection.execute("BEGIN IMMEDIATE")
         for statement in _MIGRATIONS[number]:
             connection.execute(statement)
         connection.execute(f"PRAGMA user_version = {number + 1}")
-        connection.execute("COMMIT")
+    connection.execute("COMMIT")
+    if version > len(_MIGRATIONS):
+        raise sqlite3.DatabaseError(f"made by a newer Jamak, schema {version}")

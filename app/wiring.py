@@ -56,8 +56,9 @@ def run_window(files: Sequence[str]) -> int:
     try:
         return app.exec()
     finally:
-        instance.close()
         session.close()
+        # Only now may another start take over: it would run the same queue.
+        instance.close()
 
 
 class Session(QObject):

@@ -67,6 +67,18 @@ def test_everything_of_a_row_survives_closing(path: Path) -> None:
     reopened.close()
 
 
+def test_two_processes_may_open_a_new_library_at_once(path: Path) -> None:
+    libraries: list[Library] = []
+    threads = [threading.Thread(target=lambda: libraries.append(Library(path))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [library.set_aside for library in libraries] == [None] * 4
+    for library in libraries:
+        library.close()
+
+
 def test_set_state_keeps_the_rest_of_the_row(library: Library) -> None:
     row = library.add("/media/a.wav", Options())
     reason = failure(FailureKind.NO_AUDIO, "a.wav")
