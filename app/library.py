@@ -24,7 +24,7 @@ from app.library_schema import bring_up_to_date, connect
 from app.set_aside import set_aside
 from app.writer import Writer, storage_failure
 from engine.protocol.failures import Failure, FailureError, FailureKind, failure
-from engine.protocol.transcript import Options, Segment, Transcript
+from engine.protocol.transcript import Options, Segment, Transcript, Word
 
 __all__ = ["Library", "Recording", "RowState", "SearchHit", "StoredSegment", "connect"]
 
@@ -347,8 +347,18 @@ def _recognised(row: sqlite3.Row) -> Segment:
     return msgspec.json.decode(row["recognised"], type=Segment)
 
 
+class _Shown(msgspec.Struct):
+    """The part of a recognised segment that is shown; the rest need not be decoded."""
+
+    words: tuple[Word, ...] = ()
+    is_suspect: bool = False
+
+
+_decode_shown: Final = msgspec.json.Decoder(_Shown).decode
+
+
 def _stored_segment(row: sqlite3.Row) -> StoredSegment:
-    recognised = _recognised(row)
+    shown = _decode_shown(row["recognised"])
     return StoredSegment(
         id=row["id"],
         recording_id=row["recording_id"],
@@ -356,9 +366,9 @@ def _stored_segment(row: sqlite3.Row) -> StoredSegment:
         start=row["start_s"],
         end=row["end_s"],
         text=row["text"],
-        words=recognised.words,
+        words=shown.words,
         is_edited=bool(row["is_edited"]),
-        is_suspect=recognised.is_suspect,
+        is_suspect=shown.is_suspect,
     )
 
 
