@@ -10,7 +10,7 @@ export FILE
 .PHONY: run test check setup test-setup bench-setup clean
 
 run: setup
-	@packaging/run.sh
+	@exec $(BIN)/jamak $${FILE:+"$$FILE"}
 
 setup: $(READY)
 	@$(BIN)/python -m engine.manager.downloads whisper-base

@@ -32,7 +32,7 @@ def instance_lock_path() -> Path:
 
 
 def resource(name: str) -> Path:
-    """Return the path of a file that ships with the program (`icons/jamak.svg`, `sample.opus`)."""
+    """Return the path of a file that ships with the program (`icons/jamak.svg`, `sample.flac`)."""
     frozen = getattr(sys, "_MEIPASS", None)
     root = Path(frozen) if frozen else Path(__file__).resolve().parent.parent
     return root / "resources" / name

@@ -62,7 +62,7 @@ def run_without_display(files: Sequence[str]) -> int:
     """Do the window's job in the terminal: transcribe `files`, or the sample that ships with the program."""
     use_language(system_language())
     sys.stderr.write(tr("cli_no_display") + "\n")
-    return run(["transcribe", "--", *(files or [str(resource("sample.opus"))])])
+    return run(["transcribe", "--", *(files or [str(resource("sample.flac"))])])
 
 
 def _speak_utf8() -> None:
