@@ -126,9 +126,8 @@ class Inbox(Generic[M]):
         """Unbind; what was not drained is dropped. Closing twice is harmless."""
         _bound_here.discard(self._place)
         _close_socket(self._socket, linger_s=0.0)
-        if self._place.startswith("ipc://"):
-            # libzmq leaves the file; nobody will ever bind it again.
-            Path(self._place.removeprefix("ipc://")).unlink(missing_ok=True)
+        # libzmq leaves the file.
+        remove_file_of(self._place)
 
 
 class Outbox:
@@ -180,6 +179,13 @@ def flush(timeout_s: float = LINGER_S + 0.5) -> None:
     ending = threading.Thread(target=zmq.Context.instance().term, daemon=True, name="ipc-flush")
     ending.start()
     ending.join(timeout_s)
+
+
+def remove_file_of(address: str) -> None:
+    """Remove the socket file of a process that is gone: nobody will ever bind its address again."""
+    if address.startswith("ipc://"):
+        with contextlib.suppress(OSError):
+            Path(address.removeprefix("ipc://")).unlink(missing_ok=True)
 
 
 def sweep(folder: Path) -> None:

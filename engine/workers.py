@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 
 from engine.config import DetokenizerSettings, EngineConfig, SchedulerSettings
-from engine.ipc import Outbox, new_address, public_address
+from engine.ipc import Outbox, new_address, public_address, remove_file_of
 from engine.messages import WorkerDied
 from engine.subprocesses import Child
 
@@ -94,6 +94,7 @@ class Workers:
 
     def _watch(self, worker: Worker) -> None:
         exit_code = worker.child.wait()
+        remove_file_of(worker.address)
         if worker.is_ending.is_set() or exit_code is None:
             return
         detail = worker.child.last_words()

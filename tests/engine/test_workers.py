@@ -97,6 +97,7 @@ def test_an_end_that_was_asked_for_is_no_news(parent: Parent) -> None:
     parent.workers.end(worker)
     wait_until_gone([worker.pid])
     assert parent.inbox.drain(0.3) == []
+    assert not list(Path(parent.config.runtime_folder).glob("scheduler*"))
 
 
 def test_a_worker_that_does_not_end_is_killed(parent: Parent) -> None:
