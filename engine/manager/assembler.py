@@ -163,15 +163,18 @@ class Assembler:
 
 
 def _placed(chunk: _Expected, segments: tuple[Segment, ...]) -> tuple[Segment, ...]:
-    """Return the segments that have text, in seconds of the recording.
+    """Return the segments that have text, in seconds of the recording, in order and within the chunk.
 
     An answer that has text and no segments becomes one segment over the whole chunk.
     """
-    offset_s = chunk.start / SAMPLE_RATE_HZ
+    offset_s, end_s = chunk.start / SAMPLE_RATE_HZ, chunk.end / SAMPLE_RATE_HZ
     if not segments and chunk.partial.strip():
-        length_s = (chunk.end - chunk.start) / SAMPLE_RATE_HZ
-        segments = (Segment(start=0.0, end=length_s, text=chunk.partial, time_source=TimeSource.VAD),)
-    return tuple(_shifted(segment, offset_s) for segment in segments if segment.text.strip())
+        whole = Segment(start=0.0, end=end_s - offset_s, text=chunk.partial, time_source=TimeSource.VAD)
+        segments = (whole,)
+    shifted = [_shifted(segment, offset_s) for segment in segments if segment.text.strip()]
+    # Fitted before anything is known of the neighbours, so that a resumed job, which may lack them,
+    # finds the same times.
+    return tuple(fit(shifted, offset_s, end_s))
 
 
 def _shifted(segment: Segment, offset_s: float) -> Segment:

@@ -21,6 +21,7 @@ _MEMORY: Final = 0.7
 _CANCELS_BELOW: Final = 0.1
 _MIXES_ABOVE: Final = 0.2
 _OUTDONE: Final = 4.0
+_NOTABLE: Final = 0.01
 _SILENT: Final = 1e-9
 _LOUD: Final = 1.5
 _RELEASE: Final = 0.5
@@ -62,14 +63,17 @@ class Downmixer:
 
     def _choose(self, block: Samples) -> Samples:
         varying = block - block.mean(axis=1, keepdims=True)
-        mixed = self._mix @ varying
-        self._channel_energy = _MEMORY * self._channel_energy + np.square(varying).sum(axis=1)
-        self._mix_energy = _MEMORY * self._mix_energy + float(np.square(mixed).sum())
+        energy_here = np.square(varying).sum(axis=1)
+        mix_energy_here = float(np.square(self._mix @ varying).sum())
+        self._channel_energy = _MEMORY * self._channel_energy + energy_here
+        self._mix_energy = _MEMORY * self._mix_energy + mix_energy_here
         loudest = int(self._channel_energy.argmax())
-        share = self._mix_energy / max(float(self._channel_energy[loudest]), 1e-12)
         if self._gains is self._mix:
-            cancels = share < _CANCELS_BELOW and self._channel_energy[loudest] > _SILENT
+            # At once: until the mix is given up, what is said in it is lost.
+            is_loud = energy_here[loudest] > max(_SILENT, _NOTABLE * self._channel_energy[loudest])
+            cancels = is_loud and mix_energy_here < _CANCELS_BELOW * energy_here[loudest]
             return _alone(loudest, len(block)) if cancels else self._mix
+        share = self._mix_energy / max(float(self._channel_energy[loudest]), _SILENT)
         if share > _MIXES_ABOVE:
             return self._mix
         chosen = int(self._gains.argmax())

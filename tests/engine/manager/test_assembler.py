@@ -173,6 +173,16 @@ def test_a_forced_cut_whose_second_half_never_came_is_told_at_the_end() -> None:
     assert deltas(assembler.end(1, 10 * SECOND)) == " one two"
 
 
+def test_times_that_go_back_and_forth_are_resumed_like_any_other() -> None:
+    """A resumed job once told segments again: their times had been moved by one that was stitched away."""
+    chunks = [chunk(0, 0.0, 4.0, next_s=2.0), chunk(1, 2.0, 8.0, overlap_s=2.0)]
+    answers = [answer(0), answer(1, (" a", 0.0, 3.0), (" b", 0.0, 0.0), (" c", 0.0, 3.0))]
+    recording = Recording(chunks, answers, 9 * SECOND)
+    whole = segments_of(play(recording, 0))
+    boundary = round(whole[-1].end * SECOND)
+    assert segments_of(play(recording, 0, resume_at_sample=boundary)) == []
+
+
 def test_words_keep_their_place_in_the_recording() -> None:
     assembler = Assembler(JOB)
     assembler.add_chunk(chunk(0, 5, 15))
@@ -207,13 +217,20 @@ def test_a_resume_behind_the_last_chunk_has_nothing_to_tell() -> None:
     assert assembler.done_samples == 61 * SECOND
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Recording:
     """A made-up recording: chunks, some overlapping, and what each is answered with."""
 
     chunks: list[MediaChunk]
     answers: list[StrOutput]
     num_samples: int
+
+    def __repr__(self) -> str:
+        return "\n".join(
+            f"{c.start_sample / SECOND:.2f}+{len(c.pcm) / 4 / SECOND:.2f} next {c.next_overlap_samples}: "
+            f"{[(s.text, s.start, s.end) for s in a.segments]}"
+            for c, a in zip(self.chunks, self.answers, strict=True)
+        )
 
 
 @st.composite
@@ -270,7 +287,7 @@ def play(recording: Recording, seed: int, resume_at_sample: int = 0) -> list[Tol
     return told
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150, deadline=None, derandomize=True)
 @given(recording=recordings(), seed=st.integers(0, 1000))
 def test_whatever_the_order_the_story_is_the_same_and_sound(recording: Recording, seed: int) -> None:
     told = play(recording, seed)
@@ -287,7 +304,7 @@ def test_whatever_the_order_the_story_is_the_same_and_sound(recording: Recording
     assert segments == segments_of(play(recording, seed + 1))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150, deadline=None, derandomize=True)
 @given(recording=recordings(), seed=st.integers(0, 1000), place=st.floats(0, 1))
 def test_a_resumed_story_goes_on_where_the_stored_one_ended(
     recording: Recording, seed: int, place: float

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import random
+import shutil
 import sys
 import time
 import zipfile
@@ -16,7 +17,7 @@ import pytest
 from engine.adapters.catalog import CatalogEntry, ModelFile, Wheel, Wheels
 from engine.adapters.catalog import Hub as HubSource
 from engine.ipc import Inbox, new_address
-from engine.manager.downloads import ModelJobs, download
+from engine.manager.downloads import ModelJobs, download, main
 from engine.manager.models import ModelStore
 from engine.manager.sources import Cancelled, Watch
 from engine.messages import DownloadProgress, ModelJobEnded, ThreadMessage
@@ -287,3 +288,37 @@ def test_a_failed_job_carries_the_reason(tmp_path: Path, inbox: Inbox[Any]) -> N
     (ending,) = story(inbox)
     assert ending.failure.kind is FailureKind.MODEL_MISSING
     jobs.close()
+
+
+def test_a_model_whose_files_were_spoilt_is_fetched_again(tmp_path: Path, hub: Hub) -> None:
+    store = store_of(tmp_path, model(weights_digest=hashlib.sha256(WEIGHTS).hexdigest()))
+    download("small-model", store, quiet())
+    (store.resolve("small-model") / "model.safetensors").write_bytes(bytes(len(WEIGHTS)))
+    download("small-model", store, quiet())
+    assert (store.resolve("small-model") / "model.safetensors").read_bytes() == WEIGHTS
+
+
+def test_the_command_says_what_is_wrong_and_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("JAMAK_DATA_DIR", str(tmp_path))
+    assert main(["whisper-colossal"]) == 1
+    assert "whisper-colossal" in capsys.readouterr().err
+
+
+@pytest.mark.weights
+def test_the_command_is_content_offline_when_the_model_is_here(
+    whisper_base: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / "models").mkdir()
+    copied = tmp_path / "models" / "whisper-base"
+    shutil.copytree(whisper_base, copied)
+    monkeypatch.setenv("JAMAK_DATA_DIR", str(tmp_path))
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
+    assert main(["whisper-base"]) == 0
+    assert main(["whisper-base"]) == 0
+    assert f"ready in {copied}" in capsys.readouterr().err

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.manager.fitting import fit, squeeze
@@ -14,6 +14,7 @@ times = st.floats(-5.0, 40.0)
 spans = st.lists(st.tuples(times, times), max_size=12)
 
 
+@settings(max_examples=200, deadline=None, derandomize=True)
 @given(spans=spans)
 def test_spans_are_in_order_within_range_and_never_empty(spans: list[tuple[float, float]]) -> None:
     fitted = squeeze(spans, 3.0, 33.0)
@@ -35,6 +36,7 @@ def test_where_there_is_no_room_nothing_leaves_its_range() -> None:
     assert all(2.0 <= start <= end <= 2.02 for start, end in squeeze([(9.0, 9.0)] * 4, 2.0, 2.02))
 
 
+@settings(max_examples=200, deadline=None, derandomize=True)
 @given(spans=spans)
 def test_words_follow_one_another_within_their_segment(spans: list[tuple[float, float]]) -> None:
     words = tuple(Word(text=" a", start=start, end=end, probability=1.0) for start, end in spans)
