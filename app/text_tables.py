@@ -81,6 +81,10 @@ KOREAN_FAILURES: Final[dict[FailureKind, tuple[str, str]]] = {
         "“{subject}”의 글을 이어 붙일 수 없었습니다.",
         "다시 시도해 주세요. 한꺼번에 너무 많이 실행 중이면 JAMAK_DETOKENIZER_MAX_STATES 값을 늘려 주세요.",
     ),
+    _K.NO_SOUND_SOURCE: (
+        "녹음할 장치({subject})를 찾지 못했습니다.",
+        "장치를 연결하거나 다른 장치를 고른 뒤 다시 시작해 주세요.",
+    ),
     _K.POISON: (
         "“{subject}”의 한 부분에서 인식기가 매번 멈춥니다.",
         "다른 모델을 써 보세요. 그 앞까지 받아쓴 글은 남아 있습니다.",

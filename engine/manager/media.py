@@ -28,6 +28,7 @@ from engine.manager.tracks import choose_track
 from engine.messages import SAMPLE_RATE_HZ
 from engine.protocol.failures import FailureError, FailureKind, failure
 from engine.protocol.transcript import AudioTrack, MediaInfo
+from engine.recording import open_sound
 
 log = logging.getLogger(__name__)
 
@@ -192,7 +193,7 @@ def _open_file(path: Path, name: str) -> BinaryIO:
         mode = path.stat().st_mode
         if not stat.S_ISREG(mode):
             _fail(FailureKind.BAD_MEDIA, name, "not a regular file")
-        return path.open("rb")
+        return open_sound(path)
     except FileNotFoundError as error:
         _fail(FailureKind.NOT_FOUND, name, str(error))
     except (OSError, ValueError) as error:

@@ -29,6 +29,7 @@ class FailureKind(StrEnum):
     DISK_FULL = "disk_full"
     OUT_OF_MEMORY = "out_of_memory"
     LOST_STATE = "lost_state"
+    NO_SOUND_SOURCE = "no_sound_source"
     POISON = "poison"
     WORKER_DIED = "worker_died"
     ENGINE_DIED = "engine_died"
@@ -133,6 +134,10 @@ SENTENCES: Final[dict[FailureKind, tuple[str, str]]] = {
     _K.LOST_STATE: (
         "The text of “{subject}” could not be put together.",
         "Try again; if too much runs at once, raise JAMAK_DETOKENIZER_MAX_STATES.",
+    ),
+    _K.NO_SOUND_SOURCE: (
+        "There is nothing to record: no {subject} was found.",
+        "Plug one in or choose another, then start again.",
     ),
     _K.POISON: (
         "A part of “{subject}” makes the recogniser fail every time.",
