@@ -75,6 +75,7 @@ class Session(QObject):
         make_client: ClientMaker = EngineClient,
     ) -> None:
         super().__init__(app)
+        self._is_closed = False
         self._translation = translation
         self._library = library
         self._set_aside = loaded.set_aside
@@ -113,7 +114,10 @@ class Session(QObject):
             self.window.drop_in.take(list(files))
 
     def close(self) -> None:
-        """End work and engine, and keep everything; the window is gone already."""
+        """End work and engine, and keep everything; the window is gone already. Idempotent."""
+        if self._is_closed:
+            return
+        self._is_closed = True
         self._awake.release()
         self._player.load(None)
         self.desk.stop()

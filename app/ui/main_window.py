@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QMainWindow,
     QMessageBox,
-    QPushButton,
     QSplitter,
     QStackedWidget,
     QVBoxLayout,
@@ -96,9 +95,9 @@ class MainWindow(QMainWindow):
         self.tracks = TrackChoice(parts.engine, self.notices)
         self.end_notice = EndNotice(
             parts.desk,
-            self,
             TrayMessenger(self),
-            is_wanted=lambda: parts.keeper.now.notify_when_done,
+            is_wanted=lambda: parts.keeper.now.notify_when_done and not self.isActiveWindow(),
+            parent=self,
         )
         self._build()
         self.commands = WindowCommands(self)
@@ -159,8 +158,9 @@ class MainWindow(QMainWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Ask once while work is going on; what is done and what waits is kept either way."""
-        if self.parts.desk.num_running and not self._may_close and not self._confirms_close():
+        if self.parts.desk.num_running and not self._may_close:
             event.ignore()
+            self._ask_about_closing()
             return
         self._may_close = True
         self.save_layout()
@@ -178,23 +178,28 @@ class MainWindow(QMainWindow):
             window_state=bytes(self._splitter.saveState().toBase64().data()).decode(),
         )
 
-    def _confirms_close(self) -> bool:
+    def _ask_about_closing(self) -> None:
+        if self.findChild(QMessageBox, "close_question") is not None:
+            return
         box = QMessageBox(self)
         box.setObjectName("close_question")
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         box.setIcon(QMessageBox.Icon.Question)
         box.setWindowTitle("Jamak")
         box.setText(self.tr("Files are still being transcribed."))
         box.setInformativeText(
             self.tr("What is there is kept, and the rest goes on by itself when Jamak is started again.")
         )
-        leave = QPushButton(self.tr("&Quit"))
-        stay = QPushButton(self.tr("&Keep running"))
-        box.addButton(leave, QMessageBox.ButtonRole.AcceptRole)
-        box.addButton(stay, QMessageBox.ButtonRole.RejectRole)
+        leave = box.addButton(self.tr("&Quit"), QMessageBox.ButtonRole.AcceptRole)
+        stay = box.addButton(self.tr("&Keep running"), QMessageBox.ButtonRole.RejectRole)
         box.setDefaultButton(stay)
         box.setEscapeButton(stay)
-        box.exec()
-        return box.clickedButton() is leave
+        leave.clicked.connect(self._leave)
+        box.open()
+
+    def _leave(self) -> None:
+        self._may_close = True
+        self.close()
 
     def _build(self) -> None:
         self.menus.fill_menu_bar()

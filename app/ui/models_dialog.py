@@ -84,7 +84,7 @@ class ModelsDialog(QDialog):
         self.list.currentItemChanged.connect(lambda *_: self._show_current())
         self.list.itemActivated.connect(lambda *_: self._on_activated())
         shelf.listed.connect(self._fill)
-        shelf.worked.connect(lambda _: self._refresh())
+        shelf.worked.connect(self._refresh)
         shelf.ended.connect(self._on_ended)
         self._fill()
         shelf.refresh()

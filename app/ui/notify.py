@@ -46,20 +46,19 @@ class TrayMessenger:
 
 
 class EndNotice(QObject):
-    """Watches the desk and sends one message when a long stretch of work is over."""
+    """Watches the desk and sends one message when a long stretch of work is over and `is_wanted()`."""
 
     def __init__(
         self,
         desk: Desk,
-        window: QWidget,
         send: Messenger,
         *,
         is_wanted: Callable[[], bool],
         clock: Callable[[], float] = time.monotonic,
+        parent: QObject | None = None,
     ) -> None:
-        super().__init__(window)
+        super().__init__(parent)
         self._desk = desk
-        self._window = window
         self._send = send
         self._is_wanted = is_wanted
         self._clock = clock
@@ -77,7 +76,7 @@ class EndNotice(QObject):
             self._ended.clear()
         elif not self._desk.num_open and self._began_s is not None:
             took_s, self._began_s = self._clock() - self._began_s, None
-            if took_s >= LONG_S and self._ended and self._is_wanted() and not self._window.isActiveWindow():
+            if took_s >= LONG_S and self._ended and self._is_wanted():
                 self._send(self.tr("Jamak has finished"), self._text())
 
     def _text(self) -> str:

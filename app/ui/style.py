@@ -22,7 +22,7 @@ _LIGHT: Final[dict[QPalette.ColorRole, str]] = {
     _ROLE.Base: "#ffffff",
     _ROLE.AlternateBase: "#f4f5f7",
     _ROLE.Text: "#1c2024",
-    _ROLE.PlaceholderText: "#6a727c",
+    _ROLE.PlaceholderText: "#636b75",
     _ROLE.Button: "#fbfbfc",
     _ROLE.ButtonText: "#1c2024",
     _ROLE.BrightText: "#b3261e",

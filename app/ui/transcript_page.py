@@ -62,6 +62,11 @@ class TranscriptPage(QWidget):
         """Whose transcript is shown."""
         return self._id
 
+    @property
+    def is_read(self) -> bool:
+        """Whether everything stored of the recording is shown."""
+        return self._late is None
+
     def show_recording(self, recording_id: int | None, segment_id: int | None = None) -> None:
         """Show a recording's transcript, and one of its segments in the middle of the screen."""
         if recording_id is not None and recording_id == self._id:

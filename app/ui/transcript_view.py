@@ -49,6 +49,7 @@ class TranscriptView(QWidget):
         self._search = TextSearch()
         self._recording_id: int | None = None
         self._is_streaming = False
+        self._player: Player | None = None
         self._follows_playback = True
         self.search_bar = SearchBar(self)
         self.list = TranscriptList(self.model, self._search, self)
@@ -122,14 +123,18 @@ class TranscriptView(QWidget):
         self.seek_requested.connect(player.play_from)
         self.nudge_requested.connect(player.nudge)
         self.play_pause_requested.connect(player.toggle)
-        player.loaded_changed.connect(lambda _is_loaded: self.set_playing(None))
+        # Methods, not functions: the player may outlive this view, and forgets only methods by itself.
+        self._player = player
+        player.loaded_changed.connect(self._on_loaded_changed)
+        player.position_changed.connect(self._on_position_changed)
 
-        def show_place(seconds: float) -> None:
-            # A recording just opened stands at its beginning, but nobody is listening to that.
-            if player.is_playing or seconds > 0:
-                self.set_playing(seconds)
+    def _on_loaded_changed(self) -> None:
+        self.set_playing(None)
 
-        player.position_changed.connect(show_place)
+    def _on_position_changed(self, seconds: float) -> None:
+        # A recording just opened stands at its beginning, but nobody is listening to that.
+        if self._player is not None and (self._player.is_playing or seconds > 0):
+            self.set_playing(seconds)
 
     def set_follows_playback(self, follows: bool) -> None:
         """Keep the row being heard on screen, or leave scrolling to the person."""
@@ -244,7 +249,6 @@ class TranscriptView(QWidget):
         column.setSpacing(0)
         column.addWidget(self.search_bar)
         column.addWidget(body, 1)
-        self.setFocusProxy(self.list)
 
     def _connect(self) -> None:
         self.list.seek_requested.connect(self._on_seek_requested)
@@ -265,7 +269,10 @@ class TranscriptView(QWidget):
             self.list.sticks_to_end = self.list.is_at_end
 
     def _show_state(self) -> None:
-        self._pages.setCurrentIndex(1 if self.model.rowCount() else 0)
+        has_rows = self.model.rowCount() > 0
+        self._pages.setCurrentIndex(1 if has_rows else 0)
+        # A proxy that cannot be seen cannot take the focus either, and Tab would never get past it.
+        self.setFocusProxy(self.list if has_rows else None)  # type: ignore[arg-type]
         self._show_jump()
 
     def _show_playing(self, row: int) -> None:

@@ -19,15 +19,19 @@ class Translation:
     def use(self, language: UiLanguage) -> None:
         """Speak `language` from now on; widgets that exist keep the old one."""
         code = language_code(language)
-        for translator in self._installed:
-            self._app.removeTranslator(translator)
-        self._installed = []
+        self.clear()
         qt_folder = QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)
         self._install(f"qtbase_{code}", qt_folder)
         for name in ("jamak", "models"):
             self._install(f"{name}_{code}", str(resource("translations")))
         texts.use_language(code)
         QLocale.setDefault(QLocale(code) if language is not UiLanguage.SYSTEM else QLocale.system())
+
+    def clear(self) -> None:
+        """Take all translators out: the texts are those of the sources again."""
+        for translator in self._installed:
+            self._app.removeTranslator(translator)
+        self._installed = []
 
     def _install(self, name: str, folder: str) -> None:
         translator = QTranslator()

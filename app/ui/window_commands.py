@@ -79,7 +79,7 @@ class WindowCommands(QObject):
     def open_models(self) -> None:
         """Show the models."""
         dialog = ModelsDialog(self._parts.shelf, self._window)
-        dialog.folder_added.connect(self._on_folder_added)
+        dialog.folder_added.connect(self.use_folder)
         dialog.folder_forgotten.connect(self._on_folder_forgotten)
         dialog.model_preferred.connect(lambda key: self._parts.keeper.change(model=key))
         dialog.select(self._parts.keeper.now.model)
@@ -128,7 +128,7 @@ class WindowCommands(QObject):
         window.drop_zone.open_requested.connect(self._open)
         window.drop_zone.sample_requested.connect(lambda: window.drop_in.take([str(resource("sample.flac"))]))
         window.first_run.other_models_requested.connect(self.open_models)
-        window.first_run.folder_requested.connect(self._use_folder)
+        window.first_run.folder_requested.connect(self._ask_for_folder)
         window.side.hit_chosen.connect(self._show_hit)
         window.page.retry_requested.connect(lambda one: window.rows.retry_rows([one]))
         window.page.other_model_requested.connect(self._retry_with_other_model)
@@ -148,10 +148,9 @@ class WindowCommands(QObject):
         self._list.menu_requested.connect(self._show_row_menu)
         self._list.retry_requested.connect(lambda one: window.rows.retry_rows([one]))
         self._list.move_requested.connect(window.rows.move_to)
-        self._parts.player.failed.connect(
-            lambda sentence: window.notices.tell(sentence, kind=NoticeKind.WARNING, key=_PLAYER)
-        )
-        self._parts.player.rate_changed.connect(lambda rate: self._parts.keeper.change(playback_rate=rate))
+        # Methods, not lambdas: what outlives the window must forget it when it is built anew.
+        self._parts.player.failed.connect(self._on_player_failed)
+        self._parts.player.rate_changed.connect(self._on_rate_changed)
 
     def _connect_settings(self) -> None:
         window, keeper = self._window, self._parts.keeper
@@ -159,10 +158,19 @@ class WindowCommands(QObject):
         window.choices.language_chosen.connect(lambda code: keeper.change(language=code))
         window.choices.task_chosen.connect(lambda task: keeper.change(task=task))
         window.choices.more_models_requested.connect(self.open_models)
-        keeper.changed.connect(lambda _, now: self._use(now))
+        keeper.changed.connect(self._on_settings)
         keeper.save_failed.connect(window.rows.tell)
         self._parts.shelf.listed.connect(self._on_listed)
         self._use(keeper.now)
+
+    def _on_player_failed(self, sentence: str) -> None:
+        self._window.notices.tell(sentence, kind=NoticeKind.WARNING, key=_PLAYER)
+
+    def _on_rate_changed(self, rate: float) -> None:
+        self._parts.keeper.change(playback_rate=rate)
+
+    def _on_settings(self, _before: Settings, now: Settings) -> None:
+        self._use(now)
 
     def _use(self, settings: Settings) -> None:
         self._window.choices.show_settings(settings)
@@ -246,12 +254,13 @@ class WindowCommands(QObject):
         self._window.page.show_recording(hit.recording_id, hit.segment_id)
         self._window.page.view.setFocus()
 
-    def _use_folder(self) -> None:
+    def _ask_for_folder(self) -> None:
         folder = QFileDialog.getExistingDirectory(self._window, self.tr("Choose a folder that holds a model"))
         if folder:
-            self._on_folder_added(folder)
+            self.use_folder(folder)
 
-    def _on_folder_added(self, folder: str) -> None:
+    def use_folder(self, folder: str) -> None:
+        """Transcribe with the model in a folder of the user's, if there is one."""
         keeper = self._parts.keeper
         if not (Path(folder) / "config.json").is_file():
             self._window.rows.tell(failure(FailureKind.MODEL_UNKNOWN, Path(folder).name))

@@ -46,7 +46,7 @@ class Request:
 
 
 @dataclass
-class FakeEngine:
+class FakeEngine(FakeStreams):
     """Keeps what was asked for, in order; answers nothing by itself. Job ids are job-1, job-2, …"""
 
     requests: list[Request] = field(default_factory=list)
@@ -196,5 +196,7 @@ class WindowRig:
     def close(self) -> None:
         """Put everything away."""
         self.window.detach()
+        self.window.hide()
+        self.window.deleteLater()
         self.desk.stop()
         self.library.close()

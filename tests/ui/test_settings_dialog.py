@@ -1,0 +1,92 @@
+"""Every lasting choice takes effect at once."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QPlainTextEdit
+from pytestqt.qtbot import QtBot
+
+from app import settings
+from app.settings import Theme, UiLanguage
+from app.ui.choice_bar import LanguageBox
+from app.ui.settings_dialog import SettingsDialog
+from engine.protocol.transcript import Task
+from tests.helpers.window_rig import WindowRig
+
+
+@pytest.fixture
+def dialog(rig: WindowRig, qtbot: QtBot) -> SettingsDialog:
+    made = SettingsDialog(rig.keeper, rig.shelf)
+    qtbot.addWidget(made)
+    made.show()
+    return made
+
+
+def choose(dialog: SettingsDialog, name: str, data: str) -> None:
+    box = dialog.findChild(QComboBox, name)
+    assert box is not None
+    box.setCurrentIndex(box.findData(data))
+    box.activated.emit(box.currentIndex())
+
+
+def test_choices_are_taken_over_at_once(rig: WindowRig, dialog: SettingsDialog) -> None:
+    choose(dialog, "settings_theme", "dark")
+    choose(dialog, "settings_ui_language", "ko")
+    choose(dialog, "settings_task", "translate")
+    choose(dialog, "settings_text_size", "150")
+    now = rig.keeper.now
+    assert (now.theme, now.ui_language, now.task) == (Theme.DARK, UiLanguage.KOREAN, Task.TRANSLATE)
+    assert rig.window.page.view.list.zoom_percent == 150
+
+
+@pytest.mark.parametrize("field", ["word_timestamps", "keep_awake", "notify_when_done"])
+def test_a_check_box_turns_its_setting(rig: WindowRig, dialog: SettingsDialog, field: str) -> None:
+    box = dialog.findChild(QCheckBox, f"settings_{field}")
+    assert box is not None
+    before = getattr(rig.keeper.now, field)
+    box.toggle()
+    assert getattr(rig.keeper.now, field) is not before
+
+
+def test_typed_text_is_kept_when_the_dialog_closes(rig: WindowRig, dialog: SettingsDialog) -> None:
+    prompt = dialog.findChild(QPlainTextEdit, "settings_prompt")
+    folder = dialog.findChild(QLineEdit, "settings_export_folder")
+    assert prompt is not None
+    assert folder is not None
+    prompt.setPlainText("Jamak, Whisper. ")
+    folder.setText(str(rig.folder))
+    dialog.reject()
+    assert rig.keeper.now.initial_prompt == "Jamak, Whisper."
+    assert rig.keeper.now.export_folder == str(rig.folder)
+
+
+def test_settings_reach_the_disk(rig: WindowRig) -> None:
+    rig.keeper.change(theme=Theme.DARK)
+    rig.keeper.flush()
+    assert settings.load(rig.folder / "settings.json").settings.theme is Theme.DARK
+
+
+@pytest.mark.parametrize("typed", ["korean", "한국어", "ko", "Korean"])
+def test_a_language_is_found_by_any_of_its_names(qtbot: QtBot, typed: str) -> None:
+    box = LanguageBox()
+    qtbot.addWidget(box)
+    box.set_languages(["en", "ko", "kn", "de"])
+    box.setEditText(typed)
+    line = box.lineEdit()
+    assert line is not None
+    with qtbot.waitSignal(box.language_chosen) as chosen:
+        line.editingFinished.emit()
+    assert chosen.args == ["ko"]
+
+
+def test_what_is_no_language_gives_way_to_the_chosen_one(qtbot: QtBot) -> None:
+    box = LanguageBox()
+    qtbot.addWidget(box)
+    box.set_languages(["en", "ko"])
+    box.set_language("ko")
+    box.setEditText("klingon")
+    line = box.lineEdit()
+    assert line is not None
+    line.editingFinished.emit()
+    assert box.language == "ko"
+    assert box.currentText() == "한국어 – Korean"
