@@ -13,7 +13,7 @@ from engine.protocol.transcript import Segment, Transcript
 
 _SENTENCE_ENDS: Final = frozenset(".!?…。！？؟۔।")
 _CLAUSE_ENDS: Final = frozenset(",;:、，；：،؛—")
-_NEVER_FIRST: Final = frozenset(
+NEVER_FIRST: Final = frozenset(
     "。、，．！？；：）］｝」』】〉》〕”’…‥ー々ぁぃぅぇぉっゃゅょゎァィゥェォッャュョヮ,.!?;:)]}%"
 )
 """Characters that begin no line (kinsoku, JIS X 4051, and their Latin kin)."""
@@ -128,7 +128,7 @@ def _unit_end(text: str, at: int, limit: int) -> int:
         following = text[end]
         if following.isspace() or unicodedata.category(following) == "Cc":
             break
-        if _may_break(text[end - 1], following):
+        if may_break(text[end - 1], following):
             break
         width += _character_columns(following)
         if width > limit:
@@ -137,9 +137,9 @@ def _unit_end(text: str, at: int, limit: int) -> int:
     return end
 
 
-def _may_break(before: str, after: str) -> bool:
+def may_break(before: str, after: str) -> bool:
     """Whether a line may end between two neighbours: next to an ideograph or kana, by the kinsoku rules."""
-    if after in _NEVER_FIRST or before in _NEVER_LAST or _character_columns(after) == 0:
+    if after in NEVER_FIRST or before in _NEVER_LAST or _character_columns(after) == 0:
         return False
     return _is_unspaced(before) or _is_unspaced(after)
 
