@@ -70,6 +70,26 @@ class EngineLink(QObject):
         """Ask for a transcript."""
         return self._client.transcribe(path, options, resume_at_sample)
 
+    def listen(self, options: Options, start_sample: int = 0) -> JobId:
+        """Open a live session."""
+        return self._client.listen(options, start_sample)
+
+    def feed(self, job: JobId, first_sample: int, pcm: bytes) -> bool:
+        """Offer a live session audio."""
+        return self._client.feed(job, first_sample, pcm)
+
+    def flush(self, job: JobId) -> None:
+        """Have what a live session was fed confirmed."""
+        self._client.flush(job)
+
+    def close_stream(self, job: JobId) -> None:
+        """End a live session once everything fed is confirmed."""
+        self._client.close_stream(job)
+
+    def set_options(self, job: JobId, *, language: str | None) -> None:
+        """Choose the language of a live session."""
+        self._client.set_options(job, language=language)
+
     def cancel(self, job: JobId) -> None:
         """Ask for a job's end."""
         self._client.cancel(job)

@@ -1,6 +1,6 @@
 """Recordings, the queue's rows and every transcript, in one SQLite database.
 
-This file and `library_schema` are the only ones with SQL.
+This file, `library_live` and `library_schema` are the only ones with SQL.
 """
 
 from __future__ import annotations
@@ -19,14 +19,15 @@ from typing import Any, Final
 import msgspec
 
 from app import search_text
-from app.library_rows import Recording, RowState, SearchHit, StoredSegment
+from app.library_live import LiveNotes
+from app.library_rows import Recording, RowKind, RowState, SearchHit, StoredSegment
 from app.library_schema import bring_up_to_date, connect
 from app.set_aside import set_aside
 from app.writer import Writer, storage_failure
 from engine.protocol.failures import Failure, FailureError, FailureKind, failure
 from engine.protocol.transcript import Options, Segment, Transcript, Word
 
-__all__ = ["Library", "Recording", "RowState", "SearchHit", "StoredSegment", "connect"]
+__all__ = ["Library", "Recording", "RowKind", "RowState", "SearchHit", "StoredSegment", "connect"]
 
 log = logging.getLogger(__name__)
 
@@ -64,6 +65,8 @@ class Library:
             raise FailureError(storage_failure(error, path.name)) from error
         self._next_numbers: dict[int, int] = {}
         self._writer = Writer(self._connect, path.name)
+        self.live = LiveNotes(self._writer, self._read)
+        """What is known of our own recordings beside their text."""
 
     @property
     def set_aside(self) -> Path | None:
@@ -75,21 +78,29 @@ class Library:
         """Why segments wait to be written; None when all are."""
         return self._writer.trouble
 
-    def add(self, path: str, options: Options) -> Recording:
-        """Append a queued row."""
+    def add(
+        self,
+        path: str,
+        options: Options,
+        *,
+        kind: RowKind = RowKind.FILE,
+        state: RowState = RowState.QUEUED,
+    ) -> Recording:
+        """Append a row, queued if nothing else is said."""
         values = {
             "path": path,
             "same_file": _same_file(path),
             "name": unicodedata.normalize("NFC", Path(path).name),
-            "state": RowState.QUEUED.value,
+            "kind": kind.value,
+            "state": state.value,
             "options": _to_json(options),
             "added_at": time.time(),
         }
 
         def insert(connection: sqlite3.Connection) -> Recording:
             cursor = connection.execute(
-                """INSERT INTO recordings (path, same_file, name, state, options, added_at, position)
-                VALUES (:path, :same_file, :name, :state, :options, :added_at,
+                """INSERT INTO recordings (path, same_file, name, kind, state, options, added_at, position)
+                VALUES (:path, :same_file, :name, :kind, :state, :options, :added_at,
                     (SELECT COALESCE(MAX(position), 0) + 1 FROM recordings))""",
                 values,
             )

@@ -14,9 +14,19 @@ SAMPLE_RATE_HZ: Final = 16_000
 """In which the engine counts where to resume."""
 
 
+class RowKind(StrEnum):
+    """Where a recording comes from; stored."""
+
+    FILE = "file"
+    LIVE = "live"
+    """We recorded it ourselves."""
+
+
 class RowState(StrEnum):
     """Where a recording is on its way; stored."""
 
+    RECORDING = "recording"
+    """It grows, and its live captions are stored as they are confirmed."""
     QUEUED = "queued"
     RUNNING = "running"
     DONE = "done"
@@ -30,6 +40,7 @@ class Recording(msgspec.Struct, frozen=True, kw_only=True):
     id: int
     path: str
     name: str
+    kind: RowKind = RowKind.FILE
     state: RowState
     position: int
     """Order in the list and in the queue, unique among the rows."""

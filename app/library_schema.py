@@ -36,6 +36,16 @@ _MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
             INSERT INTO found (found, rowid, folded) VALUES ('delete', old.id, old.folded);
             INSERT INTO found (rowid, folded) VALUES (new.id, new.folded); END""",
     ),
+    (
+        "ALTER TABLE recordings ADD COLUMN kind TEXT NOT NULL DEFAULT 'file'",
+        """CREATE TABLE unfinished (
+            recording_id INTEGER PRIMARY KEY REFERENCES recordings (id) ON DELETE CASCADE,
+            segment TEXT NOT NULL)""",
+        """CREATE TABLE marks (
+            recording_id INTEGER NOT NULL REFERENCES recordings (id) ON DELETE CASCADE,
+            mark TEXT NOT NULL)""",
+        "CREATE INDEX marks_recording ON marks (recording_id)",
+    ),
 )
 
 

@@ -18,6 +18,26 @@ class EnginePort(Protocol):
         """Ask for a transcript; told as the events of the job."""
         ...
 
+    def listen(self, options: Options, start_sample: int = 0) -> JobId:
+        """Open a live session that hears a recording from `start_sample` (16 kHz) on."""
+        ...
+
+    def feed(self, job: JobId, first_sample: int, pcm: bytes) -> bool:
+        """Offer a live session audio; False: not now. May be called from any thread, as the next two."""
+        ...
+
+    def flush(self, job: JobId) -> None:
+        """Have everything fed so far confirmed."""
+        ...
+
+    def close_stream(self, job: JobId) -> None:
+        """End a live session once everything fed is confirmed."""
+        ...
+
+    def set_options(self, job: JobId, *, language: str | None) -> None:
+        """Choose the language of a live session from here on; None: find out anew."""
+        ...
+
     def cancel(self, job: JobId) -> None:
         """Ask for a job's end."""
         ...

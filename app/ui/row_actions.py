@@ -9,6 +9,7 @@ from app.desk import Row
 from app.library import RowState
 
 _OPEN = frozenset({RowState.QUEUED, RowState.RUNNING})
+_BUSY = _OPEN | {RowState.RECORDING}
 
 
 @dataclass(frozen=True)
@@ -34,11 +35,11 @@ def possible(rows: Sequence[Row], order: Sequence[int]) -> Possible:
     is_single = len(rows) == 1
     return Possible(
         cancel=bool(states & _OPEN),
-        retry=bool(states - _OPEN),
-        remove=True,
+        retry=bool(states - _BUSY),
+        remove=RowState.RECORDING not in states,
         reveal=is_single,
         export=any(row.recording.stored_until > 0 for row in rows),
-        relocate=is_single and not states & _OPEN,
+        relocate=is_single and not states & _BUSY,
         move_up=move_target(order, ids, up=True) is not None,
         move_down=move_target(order, ids, up=False) is not None,
     )

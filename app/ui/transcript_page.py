@@ -20,7 +20,7 @@ from engine.protocol.failures import FailureKind
 from engine.protocol.transcript import Task
 
 _CERTAIN: Final = 0.95
-_OPEN: Final = (RowState.QUEUED, RowState.RUNNING)
+_OPEN: Final = (RowState.RECORDING, RowState.QUEUED, RowState.RUNNING)
 
 
 class TranscriptPage(QWidget):
@@ -117,7 +117,7 @@ class TranscriptPage(QWidget):
         late, self._late = self._late or [], None
         known = {segment.id for segment in segments}
         row = self._row()
-        is_running = row is not None and row.recording.state is RowState.RUNNING
+        is_running = row is not None and row.recording.state in (RowState.RECORDING, RowState.RUNNING)
         self.view.set_segments(
             [*segments, *(segment for segment in late if segment.id not in known)], is_streaming=is_running
         )
@@ -176,7 +176,7 @@ class TranscriptPage(QWidget):
         match row.recording.state:
             case RowState.QUEUED:
                 return self.tr("Waiting for its turn")
-            case RowState.RUNNING:
+            case RowState.RECORDING | RowState.RUNNING:
                 return self.tr("Listening…")
             case RowState.DONE:
                 return self.tr("No speech was heard in this recording.")

@@ -76,6 +76,8 @@ def state_line(row: Row) -> str:
     """Return the second line of a row: what it is doing, or how it ended."""
     recording = row.recording
     match recording.state:
+        case RowState.RECORDING:
+            return translate("Wording", "Recording")
         case RowState.QUEUED:
             return translate("Wording", "Waiting")
         case RowState.RUNNING:

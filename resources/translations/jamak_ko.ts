@@ -1090,6 +1090,10 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
 <context>
     <name>Wording</name>
     <message>
+        <source>Recording</source>
+        <translation>녹음 중</translation>
+    </message>
+    <message>
         <source>%1 left</source>
         <translation>%1 남음</translation>
     </message>

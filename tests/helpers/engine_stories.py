@@ -25,6 +25,7 @@ from engine.protocol.events import (
 from engine.protocol.failures import FailureKind, failure
 from engine.protocol.requests import JobId
 from engine.protocol.transcript import AudioTrack, MediaInfo, Options, Segment
+from tests.helpers.fake_streams import FakeStreams
 
 TRACK = AudioTrack(index=0, codec="flac", channels=1, sample_rate_hz=16_000)
 
@@ -38,7 +39,7 @@ class Asked(msgspec.Struct, frozen=True):
     resume_at_sample: int | None
 
 
-class FakeEngine:
+class FakeEngine(FakeStreams):
     """An `EnginePort`. Every job gets a new id; nothing is ever answered unasked by the test."""
 
     def __init__(self) -> None:
@@ -101,7 +102,7 @@ Story = Callable[[JobId], Sequence[Event]]
 
 
 @dataclass
-class FakeClient:
+class FakeClient(FakeStreams):
     """A `Client` that answers at once with the stories it was given.
 
     `stories` has, by file name, one story for each time the file is asked for (the last one stays);

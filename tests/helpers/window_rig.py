@@ -31,6 +31,7 @@ from engine.protocol.events import (
 from engine.protocol.failures import FailureKind, failure
 from engine.protocol.requests import JobId
 from engine.protocol.transcript import AudioTrack, MediaInfo, ModelInfo, ModelPhase, Options, Segment
+from tests.helpers.fake_streams import FakeStreams
 
 TRACK = AudioTrack(index=0, codec="flac", channels=1, sample_rate_hz=16000)
 
