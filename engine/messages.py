@@ -55,7 +55,10 @@ class Chunk(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     pcm: bytes
     """Mono float32 little-endian at `SAMPLE_RATE_HZ`."""
     options: DecodingOptions
+    prefix_ids: tuple[int, ...] = ()
+    """Live: what is confirmed of this audio already; the answer goes on behind it."""
     draft_ids: tuple[int, ...] = ()
+    """Live: what was last heard behind the prefix; checked in one pass, so only changes cost steps."""
 
     @property
     def num_samples(self) -> int:
@@ -105,6 +108,10 @@ class Finished(msgspec.Struct, frozen=True, kw_only=True):
     token_times: tuple[tuple[float, float], ...] = ()
     """Seconds within the chunk, per id; empty when word times were not asked for."""
     is_suspect: bool = False
+    num_steps: int = 0
+    """Passes of the decoder that were needed, the first included; 0 where nobody counted."""
+    num_drafted: int = 0
+    """Ids of the draft that proved right: steps that were saved."""
 
 
 class TokenIDs(msgspec.Struct, frozen=True, kw_only=True):

@@ -12,6 +12,27 @@ from engine.messages import Chunk, Finished, RequestKey
 from engine.protocol.transcript import Segment
 
 
+class LocalAgreement(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Live text is confirmed when two decodings in a row agree on it. (whole-window models)"""
+
+    pace_s: float = 0.3
+    """New speech that is worth another decoding."""
+    held_s: float = 0.2
+    """What is heard so close to the end of the audio may still change."""
+
+
+class PrefixRollback(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Live text is confirmed but for its last tokens, which each chunk says anew. (chunk-wise models)"""
+
+    pace_s: float = 2.0
+    """The length of a chunk."""
+    unfixed_chunks: int = 2
+    unfixed_tokens: int = 5
+
+
+Confirmation = LocalAgreement | PrefixRollback
+
+
 class ModelTraits(msgspec.Struct, frozen=True, kw_only=True):
     """What the manager must know of a model before its network is loaded."""
 
@@ -21,6 +42,8 @@ class ModelTraits(msgspec.Struct, frozen=True, kw_only=True):
     can_translate: bool
     max_chunk_s: float
     """The longest range of audio that fits one chunk."""
+    confirmation: Confirmation = LocalAgreement()
+    """How live text of this model becomes confirmed."""
 
 
 class RuntimeOptions(msgspec.Struct, frozen=True, kw_only=True):

@@ -48,6 +48,8 @@ class _Model:
     source: ModelSource
     in_flight: InFlight = field(default_factory=InFlight)
     jobs: set[JobId] = field(default_factory=set)
+    live_jobs: set[JobId] = field(default_factory=set)
+    """Those of `jobs` that somebody listens to."""
     markers: dict[tuple[JobId, type], Finish | Abort] = field(default_factory=dict)
     """Sent and not come back yet."""
     worker: Worker | None = None
@@ -66,7 +68,8 @@ class Casualties:
 
     failed: tuple[tuple[JobId, Failure], ...] = ()
     """Jobs that cannot go on, with the reason; its subject is the model's."""
-    poisoned: tuple[JobId, ...] = ()
+    poison: tuple[Chunk, ...] = ()
+    """What cannot be decoded: two processes have died of each."""
     restarted: tuple[tuple[JobId, int], ...] = ()
     """Chunks that are decoded anew from their first token."""
     aborted: tuple[JobId, ...] = ()
@@ -89,15 +92,21 @@ class Fleet:
         self._text_outbox: Outbox | None = None
         self._num_text_deaths = 0
 
-    def join(self, job: JobId, source: ModelSource) -> None:
-        """Have a job decoded by a model, which is loaded at the next turn with room for it."""
+    def join(self, job: JobId, source: ModelSource, *, is_live: bool = False) -> None:
+        """Have a job decoded by a model, which is loaded at the next turn with room for it.
+
+        A live job does not wait for room, and other models are given one chunk at a time while it lasts.
+        """
         model = self._models.setdefault(source.folder, _Model(source))
         model.jobs.add(job)
+        if is_live:
+            model.live_jobs.add(job)
 
     def leave(self, job: JobId, key: str, now_s: float) -> None:
         """Forget a job that has ended."""
         model = self._models[key]
         model.jobs.discard(job)
+        model.live_jobs.discard(job)
         model.in_flight.drop(job)
         model.idle_since_s = now_s
 
@@ -141,15 +150,18 @@ class Fleet:
     def turn(self, now_s: float) -> Casualties:
         """Start what is wanted, send what may go, unload what is idle."""
         failed: list[tuple[JobId, Failure]] = []
+        is_live = any(model.live_jobs for model in self._models.values())
         for model in self._models.values():
-            if model.jobs and model.worker is None and self._make_room():
+            if model.jobs and model.worker is None and (self._make_room() or model.live_jobs):
                 try:
                     self._start(model)
                 except OSError as error:
                     broken = failure(FailureKind.WORKER_DIED, model.source.name, str(error))
                     failed += [(job, broken) for job in model.jobs]
             if model.is_ready and model.outbox is not None:
-                for chunk in model.in_flight.take_sendable(model.num_slots + SPARE_CHUNKS):
+                is_aside = is_live and not model.live_jobs
+                limit = 1 if is_aside else model.num_slots + SPARE_CHUNKS
+                for chunk in model.in_flight.take_sendable(limit):
                     model.outbox.put(chunk)
             is_idle = not model.jobs and now_s - model.idle_since_s > self._config.idle_unload_s
             if model.worker is not None and is_idle:
@@ -200,7 +212,7 @@ class Fleet:
         for job in aborted:
             model.markers.pop((job, Abort))
         return Casualties(
-            poisoned=tuple(chunk.key.job for chunk in poison),
+            poison=tuple(poison),
             restarted=tuple(restarted),
             aborted=tuple(aborted),
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from dataclasses import dataclass
 
-from engine.messages import Chunk
+from engine.messages import Chunk, ChunkKind
 from engine.protocol.requests import JobId
 
 POISON_DEATHS = 2
@@ -17,6 +17,10 @@ class _Entry:
     chunk: Chunk
     is_sent: bool = False
     num_deaths: int = 0
+
+    @property
+    def is_live(self) -> bool:
+        return self.chunk.kind is not ChunkKind.FILE
 
 
 class InFlight:
@@ -61,14 +65,17 @@ class InFlight:
     def take_sendable(self, limit: int) -> list[Chunk]:
         """Return what is to be sent now, so that at most `limit` are out, and remember it as sent.
 
-        Jobs take turns: the one with the fewest out is next, and within a job the oldest chunk.
+        Live chunks go at once, whatever is out. Among files jobs take turns: the one with the fewest
+        out is next, and within a job the oldest chunk.
         """
         sent = [key for key, entry in self._entries.items() if entry.is_sent]
         suspects = [key for key, entry in self._entries.items() if entry.num_deaths]
         if suspects:
             chosen = [] if sent else suspects[:1]
         else:
-            chosen = self._in_turn(Counter(job for job, _ in sent), limit - len(sent))
+            live = [key for key, entry in self._entries.items() if entry.is_live and not entry.is_sent]
+            num_out = Counter(job for job, _ in sent)
+            chosen = [*live, *self._in_turn(num_out, limit - len(sent) - len(live))]
         for key in chosen:
             self._entries[key].is_sent = True
         return [self._entries[key].chunk for key in chosen]
@@ -76,7 +83,7 @@ class InFlight:
     def _in_turn(self, num_out: Counter[JobId], room: int) -> list[tuple[JobId, int]]:
         waiting: dict[JobId, deque[tuple[JobId, int]]] = {}
         for key, entry in self._entries.items():
-            if not entry.is_sent:
+            if not entry.is_sent and not entry.is_live:
                 waiting.setdefault(key[0], deque()).append(key)
         chosen: list[tuple[JobId, int]] = []
         while waiting and len(chosen) < room:

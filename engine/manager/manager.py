@@ -14,7 +14,8 @@ from engine.ipc import Inbox, Outbox
 from engine.manager.clients import AwakeClock, Clients
 from engine.manager.diagnosis import machine_facts
 from engine.manager.downloads import ModelJobs
-from engine.manager.fleet import Fleet
+from engine.manager.fleet import Casualties, Fleet
+from engine.manager.live_jobs import LiveJobs
 from engine.manager.models import ModelStore
 from engine.manager.reader import probe_media
 from engine.manager.stories import Stories
@@ -57,16 +58,21 @@ from engine.protocol.failures import FailureError, FailureKind, failure
 from engine.protocol.requests import (
     Alive,
     Cancel,
+    CloseStream,
     Diagnose,
     DownloadModel,
+    Feed,
+    Flush,
     Goodbye,
     Hello,
     JobId,
     JobRequest,
+    Listen,
     ListModels,
     ProbeMedia,
     RemoveModel,
     Request,
+    SetOptions,
     TranscribeFile,
     VerifyModel,
 )
@@ -102,6 +108,7 @@ class TranscriptionManager:
             inbox_address=inbox.address,
             window_bytes=config.window_bytes,
         )
+        self._live = LiveJobs(self._fleet, self._stories, self._store)
         self._probes: set[JobId] = set()
         self._is_owned = True
         self._awake = AwakeClock(time.monotonic(), longest_turn_s=4 * TURN_S)
@@ -114,8 +121,9 @@ class TranscriptionManager:
             self._awake.turn(time.monotonic())
             for message in messages:
                 self._take(message)
+            self._live.turn()
             self._transcriptions.turn()
-            self._transcriptions.bury(self._fleet.turn(time.monotonic()))
+            self._bury(self._fleet.turn(time.monotonic()))
             self._clients.flush()
             self._give_up_silent()
 
@@ -130,19 +138,19 @@ class TranscriptionManager:
         match message:
             case BatchStrOutput():
                 for output in message.outputs:
-                    self._transcriptions.answered(output)
+                    self._owner_of(output.key.job).answered(output)
             case Ended():
-                self._transcriptions.ended(message)
+                self._owner_of(message.key.job).ended(message)
             case Finish() | Abort():
-                self._transcriptions.marker_came_back(message)
+                self._owner_of(message.job).marker_came_back(message)
             case MediaOpened() | MediaChunk() | NothingUntil() | MediaTrouble() | MediaEnd() | MediaFailed():
                 self._heard_of_media(message)
             case WorkerReady():
                 self._fleet.ready(message)
             case WorkerFailed():
-                self._transcriptions.bury(self._fleet.failed(message))
+                self._bury(self._fleet.failed(message))
             case WorkerDied():
-                self._transcriptions.bury(self._fleet.died(message))
+                self._bury(self._fleet.died(message))
             case WorkerHangs():
                 self._fleet.hangs(message.worker)
             case DownloadProgress() | ModelJobEnded():
@@ -162,6 +170,8 @@ class TranscriptionManager:
                 self._leave(request.client)
             case Cancel():
                 self._cancel(request.job)
+            case Feed() | Flush() | CloseStream() | SetOptions():
+                self._live.heard(request)
             case _ if request.client in self._clients and not self._stories.is_open(request.job):
                 self._stories.begin(request.job, request.client)
                 self._begin(request)
@@ -173,6 +183,8 @@ class TranscriptionManager:
         match request:
             case TranscribeFile():
                 self._transcriptions.start(request)
+            case Listen():
+                self._live.start(request)
             case ProbeMedia():
                 self._probes.add(job)
                 probe_media(job, request.path, self._inbox.address)
@@ -189,6 +201,13 @@ class TranscriptionManager:
                 self._stories.tell(Diagnosis(job=job, facts=facts), JobDone(job=job))
             case _:
                 assert_never(request)
+
+    def _owner_of(self, job: JobId) -> LiveJobs | Transcriptions:
+        return self._live if job in self._live else self._transcriptions
+
+    def _bury(self, casualties: Casualties) -> None:
+        self._live.bury(casualties)
+        self._transcriptions.bury(casualties)
 
     def _greet(self, hello: Hello) -> None:
         try:
@@ -233,7 +252,9 @@ class TranscriptionManager:
                 self._clients.detach(client)
 
     def _cancel(self, job: JobId) -> None:
-        if job in self._transcriptions:
+        if job in self._live:
+            self._live.cancel(job)
+        elif job in self._transcriptions:
             self._transcriptions.cancel(job)
         elif job in self._probes:
             self._probes.discard(job)

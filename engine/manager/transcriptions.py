@@ -9,10 +9,9 @@ from typing import assert_never
 
 import msgspec
 
-from engine.adapters import family, read_architectures, resolve_family
-from engine.adapters.base import ModelTraits
 from engine.manager.file_job import FileJob
-from engine.manager.fleet import Casualties, Fleet, ModelSource
+from engine.manager.fleet import Casualties, Fleet
+from engine.manager.model_choice import choose_model
 from engine.manager.models import ModelStore
 from engine.manager.reader import MediaReader, Reading
 from engine.manager.stories import Stories
@@ -33,7 +32,6 @@ from engine.messages import (
 from engine.protocol.events import JobCancelled, Warned
 from engine.protocol.failures import Failure, FailureError, FailureKind, failure
 from engine.protocol.requests import JobId, TranscribeFile
-from engine.protocol.transcript import Options, Task
 
 log = logging.getLogger(__name__)
 
@@ -72,7 +70,7 @@ class Transcriptions:
     def start(self, request: TranscribeFile) -> None:
         """Begin a job; one that cannot be done fails at once, with the reason."""
         try:
-            source, traits = self._model_for(request.options)
+            source, traits = choose_model(self._store, request.options)
         except FailureError as error:
             self._stories.fail(request.job, error.failure)
             return
@@ -183,8 +181,8 @@ class Transcriptions:
         for job_id in casualties.aborted:
             if job_id in self._jobs:
                 self._end_cancelled(job_id)
-        for job_id in casualties.poisoned:
-            self.fail(job_id, failure(FailureKind.POISON, ""))
+        for chunk in casualties.poison:
+            self.fail(chunk.key.job, failure(FailureKind.POISON, ""))
         for job_id, why in casualties.failed:
             self.fail(job_id, why)
 
@@ -222,16 +220,6 @@ class Transcriptions:
         if allowed > job.credits:
             job.reader.credit(allowed - job.credits)
             job.credits = allowed
-
-    def _model_for(self, options: Options) -> tuple[ModelSource, ModelTraits]:
-        folder = self._store.resolve(options.model)
-        key, _ = resolve_family(read_architectures(folder), folder.name)
-        traits = family(key).traits(folder)
-        if options.language is not None and options.language not in traits.languages:
-            raise FailureError(failure(FailureKind.LANGUAGE_UNKNOWN, folder.name, options.language))
-        if options.task is Task.TRANSLATE and not traits.can_translate:
-            raise FailureError(failure(FailureKind.TASK_UNSUPPORTED, folder.name))
-        return ModelSource(name=options.model, family=key, folder=str(folder)), traits
 
     def _end_cancelled(self, job_id: JobId) -> None:
         self._forget(job_id)

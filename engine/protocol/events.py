@@ -163,6 +163,10 @@ class JobDone(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     speech: float = 0.0
     """Seconds in which the VAD heard speech."""
     elapsed: float = 0.0
+    num_steps: int = 0
+    """Live: passes of the decoder …"""
+    num_steps_saved: int = 0
+    """… and those that drafts made unnecessary."""
 
 
 class JobFailed(msgspec.Struct, frozen=True, kw_only=True, tag=True):

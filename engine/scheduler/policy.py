@@ -38,7 +38,7 @@ def admit_next(queues: Sequence[Sequence[Ticket]], running: Sequence[Ticket], li
     does not fit ends the choice: skipping it would let smaller ones keep it out for ever.
     """
     choice = _Choice(running, limits)
-    live = [ticket for queue in queues for ticket in queue if ticket.is_live]
+    live = [ticket for queue in queues for ticket in queue if ticket.is_live and not _waits(ticket, running)]
     for ticket in sorted(live, key=lambda ticket: (_URGENCY[ticket.chunk.kind], ticket.arrival)):
         if not choice.take(ticket):
             return choice.taken
@@ -62,6 +62,12 @@ def superseded_by(newcomer: Ticket, waiting: Sequence[Ticket]) -> list[Ticket]:
         and ticket.job == newcomer.job
         and ticket.chunk.key.chunk < newcomer.chunk.key.chunk
     ]
+
+
+def _waits(ticket: Ticket, running: Sequence[Ticket]) -> bool:
+    """Say whether an interim decode waits for one of its session that runs: meanwhile a newer may come."""
+    is_interim = ticket.chunk.kind is ChunkKind.INTERIM
+    return is_interim and any(other.is_live and other.job == ticket.job for other in running)
 
 
 class _Choice:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import accumulate
 from pathlib import Path
 from typing import Final, assert_never
 
@@ -24,7 +25,7 @@ from engine.adapters.whisper.row import Row
 from engine.adapters.whisper.rules import TokenRules
 from engine.adapters.whisper.sampling import choose, new_dice
 from engine.adapters.whisper.vocabulary import NUM_TIMESTAMPS, Vocabulary, read_vocabulary
-from engine.messages import Chunk, DecodingOptions, Finished, FinishReason, RequestKey
+from engine.messages import Chunk, ChunkKind, DecodingOptions, Finished, FinishReason, RequestKey
 from engine.protocol.failures import FailureError, FailureKind, failure
 from engine.protocol.transcript import Task
 
@@ -112,7 +113,8 @@ class WhisperAdapter:
         temperatures = chunk.options.temperatures or (0.0,)
         content = hashlib.blake2b(chunk.pcm, digest_size=16).digest()
         is_final = attempt >= len(temperatures)
-        decode = Decode(chunk=chunk, key=RequestKey(chunk.key.job, chunk.key.chunk, attempt))
+        key = RequestKey(chunk.key.job, chunk.key.chunk, attempt)
+        decode = Decode(chunk=chunk, key=key, prefix_ids=chunk.prefix_ids)
         decode.language = chunk.options.language if self._vocabulary.is_multilingual else ENGLISH
         decode.language_probability = 1.0 if decode.language else None
         return Row(
@@ -162,23 +164,70 @@ class WhisperAdapter:
     def _prefill(self, rows: Sequence[Row], slots: Sequence[int]) -> None:
         """Let each row read its prompt, and choose its first id."""
         num_positions = self._network.config.dims.n_text_ctx
-        start = self._vocabulary.special.start
         for row, slot in zip(rows, slots, strict=True):
             prompt = build_prompt(self._vocabulary, row.decode.chunk.options, row.decode.language)
             row.begin(slot, prompt, num_positions)
+        start = self._vocabulary.special.start
+        passed = [(*row.prompt, *row.prefix, *row.draft) for row in rows]
         decoded = self._network.prefill(
             self._cache,
             slots,
-            [row.prompt for row in rows],
-            logits_at=[(row.prompt.index(start), -1) for row in rows],
+            passed,
+            logits_at=[(row.prompt.index(start), *range(-1 - len(row.draft), 0)) for row in rows],
             with_attention=any(row.wants_attention for row in rows),
         )
-        silences = torch.softmax(decoded.logits[0::2], dim=-1)[:, self._vocabulary.special.no_speech]
-        for row, no_speech_prob in zip(rows, silences.tolist(), strict=True):
-            row.no_speech_prob = no_speech_prob
-        ends = np.cumsum([len(row.prompt) for row in rows]) - 1
-        attention = decoded.attention[ends] if decoded.attention is not None else None
-        self._advance(rows, decoded.logits[1::2].contiguous(), attention)
+        logits = _portions(decoded.logits, [2 + len(row.draft) for row in rows])
+        heard: Sequence[Tensor | None] = [None] * len(rows)
+        if decoded.attention is not None:
+            heard = _portions(decoded.attention, [len(ids) for ids in passed])
+        for row, scores in zip(rows, logits, strict=True):
+            self._judge_start(row, scores[0])
+        self._check_drafts(rows, torch.cat([scores[1:] for scores in logits]), heard)
+
+    def _judge_start(self, row: Row, logits: Tensor) -> None:
+        """Note what the start of the transcript says of the audio: (vocabulary,)."""
+        special, decode = self._vocabulary.special, row.decode
+        row.no_speech_prob = float(torch.softmax(logits, dim=-1)[special.no_speech])
+        language_id = special.languages.get(decode.language or "")
+        if decode.chunk.kind is not ChunkKind.FILE and language_id is not None:
+            # Whether a live session still hears the language it was locked to.
+            all_ids = list(special.languages.values())
+            shares = torch.softmax(logits[all_ids], dim=-1)
+            decode.language_probability = float(shares[all_ids.index(language_id)])
+
+    def _check_drafts(self, rows: Sequence[Row], logits: Tensor, attention: Sequence[Tensor | None]) -> None:
+        """Say of each draft what would have been said without it, and the id behind that.
+
+        `logits` has a row before each id of a draft and one behind it, all rows' one after another.
+        """
+        allowed = [row.allowed(row.draft[:index]) for row in rows for index in range(len(row.draft) + 1)]
+        dice = [row.dice for row in rows for _ in range(len(row.draft) + 1)]
+        ids, logprobs = choose(self._rules.apply(logits, allowed), dice)
+        first = 0
+        for row, heard in zip(rows, attention, strict=True):
+            last = first + len(row.draft) + 1
+            self._take_draft(row, ids[first:last], logprobs[first:last], heard)
+            first = last
+
+    def _take_draft(
+        self, row: Row, ids: Sequence[int], logprobs: Sequence[float], attention: Tensor | None
+    ) -> None:
+        """Say `ids` as far as the draft they were chosen behind is right."""
+        row.num_steps += 1
+        begin = len(row.prompt) - 1
+        behind = begin + len(row.prefix)
+        if attention is not None and row.wants_attention:
+            row.hear_prefix(attention[begin:behind])
+        for index, (id_, logprob) in enumerate(zip(ids, logprobs, strict=True)):
+            if attention is not None and row.wants_attention:
+                row.hear(attention[behind + index])
+            row.say(id_, logprob)
+            if row.reason is not None or row.draft[index : index + 1] != (id_,):
+                break
+            row.num_drafted += 1
+        self._cache.set_length(row.slot, row.num_cached)
+        if row.reason is not None:
+            self._judge(row)
 
     def _detect_languages(self, rows: Sequence[Row], slots: Sequence[int]) -> None:
         """Ask the start of the transcript for its language; the slots are empty again afterwards."""
@@ -202,6 +251,7 @@ class WhisperAdapter:
         for index, row in enumerate(rows):
             if attention is not None and row.wants_attention:
                 row.hear(attention[index])
+            row.num_steps += 1
             row.say(ids[index], logprobs[index])
             if row.reason is not None:
                 self._judge(row)
@@ -253,6 +303,8 @@ class WhisperAdapter:
             num_samples=decode.chunk.num_samples,
             token_times=attempt.token_times[: len(attempt.ids)],
             is_suspect=is_suspect,
+            num_steps=row.num_steps,
+            num_drafted=row.num_drafted,
         )
         self._rejected.forget(_attempts_key(row))
         self._recent_audio.forget(row.content)
@@ -276,6 +328,11 @@ def _default_slots(network: Whisper) -> int:
     num_values = 2 * dims.n_text_layer * dims.n_text_state * (dims.n_audio_ctx + dims.n_text_ctx)
     slot_bytes = num_values * network.runtime.dtype.itemsize
     return max(1, min(MAX_SLOTS[kind], MAX_SLOT_BYTES[kind] // slot_bytes))
+
+
+def _portions(tensor: Tensor, counts: Sequence[int]) -> list[Tensor]:
+    """Cut `tensor` along its first axis into parts of these lengths."""
+    return [tensor[end - count : end] for count, end in zip(counts, accumulate(counts), strict=True)]
 
 
 def _attempts_key(row: Row) -> AttemptsKey:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -35,7 +36,13 @@ class Row:
     """No attempt follows, whatever the guards say."""
     slot: int = -1
     prompt: tuple[int, ...] = ()
+    prefix: tuple[int, ...] = ()
+    """Said before, of the same audio: the answer begins behind it."""
+    draft: tuple[int, ...] = ()
+    """Perhaps said next: to be checked together with the prompt."""
     max_ids: int = 0
+    num_steps: int = 0
+    num_drafted: int = 0
     no_speech_prob: float = 0.0
     reason: FinishReason | None = None
     ids: list[int] = field(default_factory=list)
@@ -43,7 +50,8 @@ class Row:
     end_logprob: float = 0.0
     attended_s: list[float] = field(default_factory=list)
     attention: list[Tensor] = field(default_factory=list)
-    """(alignment heads, frames of audio) for each id and the end; only where word times are wanted."""
+    """(alignment heads, frames of audio) for each id of prefix and answer, and the end; only where word
+    times are wanted."""
     text_ids: list[int] = field(default_factory=list)
 
     @property
@@ -67,18 +75,35 @@ class Row:
     def begin(self, slot: int, prompt: tuple[int, ...], num_positions: int) -> None:
         """Take a slot and a prompt; `num_positions` is what a row holds, prompt included."""
         self.slot, self.prompt = slot, prompt
+        self.prefix = self._fitting_prefix(num_positions - len(prompt))
         allowance = BUDGET_MIN_IDS + math.ceil(self.duration_s * BUDGET_IDS_PER_S)
-        self.max_ids = min(num_positions - len(prompt), allowance)
+        self.max_ids = min(num_positions - len(prompt) - len(self.prefix), allowance)
+        # Dice fall by the order they are thrown in, so only the likeliest can be foretold.
+        if self.dice.temperature == 0 and not self.is_final:
+            end = self.vocabulary.special.end
+            known = [id_ for id_ in self.decode.chunk.draft_ids if id_ != end and self._is_known(id_)]
+            self.draft = tuple(known[: self.max_ids - 1])
 
-    def allowed(self) -> Allowed:
-        """Return what may be said next."""
+    @property
+    def num_cached(self) -> int:
+        """How many ids the slot must hold before the next step: all but the last one said."""
+        return len(self.prompt) + len(self.prefix) + len(self.ids) - 1
+
+    def allowed(self, drafted: Sequence[int] = ()) -> Allowed:
+        """Return what may be said next, or behind the `drafted` ids that are not said yet."""
         num_steps = math.ceil(round(self.duration_s / TIMESTAMP_STEP_S, 3))
-        return allowed_next(self.ids, num_steps, self.vocabulary)
+        return allowed_next([*self.prefix, *self.ids, *drafted], num_steps, self.vocabulary)
+
+    def hear_prefix(self, attention: Tensor) -> None:
+        """Remember where the prefix lies. (prefix, alignment heads, frames)"""
+        if self.wants_words:
+            self.attention += [
+                weights[:, : self._num_frames].to("cpu", torch.float16) for weights in attention
+            ]
 
     def hear(self, attention: Tensor) -> None:
         """Remember where the coming id's attention lies. (alignment heads, frames)"""
-        num_frames = max(1, math.ceil(self.duration_s / FRAME_S))
-        heard = attention[:, :num_frames]
+        heard = attention[:, : self._num_frames]
         self.attended_s.append(int(heard.mean(dim=0).argmax()) * FRAME_S)
         if self.wants_words:
             self.attention.append(heard.to("cpu", torch.float16))
@@ -93,7 +118,7 @@ class Row:
         self.logprobs.append(logprob)
         if id_ < self.vocabulary.special.end:
             self.text_ids.append(id_)
-            if find_loop(self.text_ids) is not None:
+            if find_loop(self._heard_ids) is not None:
                 self.reason = FinishReason.LOOP
         if self.reason is None and len(self.ids) >= self.max_ids:
             self.reason = FinishReason.LENGTH
@@ -121,8 +146,30 @@ class Row:
         if not self.wants_words or not self.ids:
             return ()
         # Without an end-of-text token the last attention stands in for it.
-        attention = [*self.attention, self.attention[-1]][: len(self.ids) + 1]
-        return token_times(torch.stack(attention), math.ceil(self.duration_s / FRAME_S))
+        attention = [*self.attention, self.attention[-1]][: len(self.prefix) + len(self.ids) + 1]
+        times = token_times(torch.stack(attention), math.ceil(self.duration_s / FRAME_S))
+        return times[len(self.prefix) :]
+
+    @property
+    def _num_frames(self) -> int:
+        return max(1, math.ceil(self.duration_s / FRAME_S))
+
+    @property
+    def _heard_ids(self) -> list[int]:
+        """Text of prefix and answer: a loop may have begun before what was confirmed of it."""
+        end = self.vocabulary.special.end
+        return [*(id_ for id_ in self.prefix if id_ < end), *self.text_ids]
+
+    def _fitting_prefix(self, room: int) -> tuple[int, ...]:
+        """Return the end of the confirmed ids that leaves half of the room; times come first and once."""
+        known = [id_ for id_ in self.decode.chunk.prefix_ids if self._is_known(id_)][-(room // 2) :]
+        if known and not self.vocabulary.is_timestamp(known[0]):
+            known.insert(0, self.vocabulary.special.first_timestamp)
+        return tuple(known)
+
+    def _is_known(self, id_: int) -> bool:
+        end = self.vocabulary.special.end
+        return 0 <= id_ < end or self.vocabulary.is_timestamp(id_)
 
     def _show(self) -> None:
         if self.is_held:

@@ -1,0 +1,243 @@
+"""What of live text becomes confirmed: two policies behind one interface; pure.
+
+Everything works on the model's tokens. Text is cut only between whole characters, and between words
+where the script has spaces; a mark may follow later. Confirmed text is append-only: a hypothesis that
+contradicts it is counted, and goes on behind it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol, assert_never
+
+from engine.adapters.base import Confirmation, LocalAgreement, PrefixRollback
+from engine.manager.cuts import legal_cuts
+from engine.messages import SAMPLE_RATE_HZ
+
+MAX_REPEATED_IDS: Final = 12
+"""So many tokens around the end of the confirmed text may be said again by a contradicting hypothesis."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One token: its UTF-8 bytes, empty for a special one, and when it was said, in samples."""
+
+    id: int
+    text: bytes
+    start: int
+    end: int
+    attended: int
+    """Where the model looked while it said this."""
+    logprob: float = 0.0
+
+    @property
+    def is_special(self) -> bool:
+        return not self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Hypothesis:
+    """All that is said in the open window, confirmed text included, as of audio up to sample `end`."""
+
+    pieces: tuple[Piece, ...]
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """What a hypothesis has changed."""
+
+    confirmed: tuple[Piece, ...]
+    tail: tuple[Piece, ...]
+
+    @property
+    def confirmed_delta(self) -> str:
+        return text_of(self.confirmed)
+
+    @property
+    def tail_text(self) -> str:
+        """The tail as it can be shown: a character that is not complete yet is left out."""
+        return text_of(self.tail).rstrip("\ufffd")
+
+
+class Confirmer(Protocol):
+    """One session's judgement of its hypotheses."""
+
+    @property
+    def open(self) -> tuple[Piece, ...]:
+        """The confirmed pieces of the open window."""
+        ...
+
+    @property
+    def tail(self) -> tuple[Piece, ...]:
+        """What the last hypothesis says behind them."""
+        ...
+
+    num_revisions: int
+    """Hypotheses that contradicted confirmed text."""
+
+    def update(self, hypothesis: Hypothesis) -> Update:
+        """Take the next hypothesis."""
+        ...
+
+    def finish(self, hypothesis: Hypothesis | None) -> Update:
+        """Confirm all of the last hypothesis; None: of the one before it."""
+        ...
+
+    def anchor(self, num_open: int) -> None:
+        """Let the window begin anew, with only the last `num_open` confirmed pieces in it."""
+        ...
+
+
+def confirmer_for(confirmation: Confirmation) -> Confirmer:
+    """Return a new confirmer of the policy an adapter names."""
+    match confirmation:
+        case LocalAgreement():
+            return AgreementConfirmer(confirmation)
+        case PrefixRollback():
+            return RollbackConfirmer(confirmation)
+        case _:
+            assert_never(confirmation)
+
+
+def text_of(pieces: Sequence[Piece]) -> str:
+    """Return the text of pieces; bytes that are no character read as U+FFFD."""
+    return b"".join(piece.text for piece in pieces).decode(errors="replace")
+
+
+class _Window:
+    """The confirmed pieces of the open window and what was last heard behind them."""
+
+    def __init__(self) -> None:
+        self.num_revisions = 0
+        self._open: list[Piece] = []
+        self._tail: tuple[Piece, ...] = ()
+
+    @property
+    def open(self) -> tuple[Piece, ...]:
+        return tuple(self._open)
+
+    @property
+    def tail(self) -> tuple[Piece, ...]:
+        return self._tail
+
+    def finish(self, hypothesis: Hypothesis | None) -> Update:
+        """Confirm all of the last hypothesis; None: of the one before it."""
+        rest = self._tail if hypothesis is None else self._behind_confirmed(hypothesis)
+        return self._confirm(rest, len(rest))
+
+    def anchor(self, num_open: int) -> None:
+        """Let the window begin anew, with only the last `num_open` confirmed pieces in it.
+
+        Special pieces are about the old window and leave with it.
+        """
+        kept = self._open[len(self._open) - num_open :] if num_open else []
+        self._open = [piece for piece in kept if not piece.is_special]
+        if not kept:
+            self._tail = ()
+
+    def _confirm(self, rest: tuple[Piece, ...], count: int) -> Update:
+        while count and rest[count - 1].is_special:
+            count -= 1
+        self._open += rest[:count]
+        self._tail = rest[count:]
+        return Update(rest[:count], self._tail)
+
+    def _behind_confirmed(self, hypothesis: Hypothesis) -> tuple[Piece, ...]:
+        """Return what a hypothesis says behind the confirmed text."""
+        confirmed = [piece.id for piece in self._open if not piece.is_special]
+        said = [index for index, piece in enumerate(hypothesis.pieces) if not piece.is_special]
+        if [hypothesis.pieces[index].id for index in said[: len(confirmed)]] == confirmed:
+            first = said[len(confirmed) - 1] + 1 if confirmed else 0
+            return hypothesis.pieces[first:]
+        self.num_revisions += 1
+        return self._later(hypothesis)
+
+    def _later(self, hypothesis: Hypothesis) -> tuple[Piece, ...]:
+        """Find by time where a contradicting hypothesis goes on, and leave out what it says again."""
+        reached = max(piece.end for piece in self._open)
+        pieces = hypothesis.pieces
+        cuts = legal_cuts([piece.text for piece in pieces])
+        later = [
+            index
+            for index, piece in enumerate(pieces)
+            if cuts[index] and not piece.is_special and piece.start + piece.end >= 2 * reached
+        ]
+        if not later:
+            return ()
+        rest = pieces[later[0] :]
+        before = [piece.id for piece in self._open if not piece.is_special]
+        for count in range(min(MAX_REPEATED_IDS, len(before), len(rest)), 1, -1):
+            if [piece.id for piece in rest[:count]] == before[-count:]:
+                return rest[count:]
+        return rest
+
+
+class AgreementConfirmer(_Window):
+    """Confirms what two hypotheses in a row agree on, and the model no longer hears at the audio's end.
+
+    Local agreement is Liu et al. 2020 ("Low-latency sequence-to-sequence speech recognition"); stopping
+    where attention reaches the end of the audio is AlignAtt (Papi et al. 2023).
+    """
+
+    def __init__(self, numbers: LocalAgreement) -> None:
+        super().__init__()
+        self._held_samples = round(numbers.held_s * SAMPLE_RATE_HZ)
+
+    def update(self, hypothesis: Hypothesis) -> Update:
+        """Take the next hypothesis."""
+        known = self._tail
+        rest = self._behind_confirmed(hypothesis)
+        said = [index for index, piece in enumerate(rest) if not piece.is_special]
+        known_said = [piece for piece in known if not piece.is_special]
+        num_agreed = 0
+        for index, before in zip(said, known_said, strict=False):
+            if rest[index].id != before.id or self._is_at_end(rest[index], hypothesis.end):
+                break
+            num_agreed += 1
+        cuts = legal_cuts([rest[index].text for index in said])
+        known_cuts = legal_cuts([piece.text for piece in known_said])
+        while num_agreed and not (cuts[num_agreed] and known_cuts[num_agreed]):
+            num_agreed -= 1
+        return self._confirm(rest, said[num_agreed - 1] + 1 if num_agreed else 0)
+
+    def _is_at_end(self, piece: Piece, end: int) -> bool:
+        """Say whether more audio may still change a piece. Marks are heard in pauses, anywhere."""
+        return not _is_mark(piece) and max(piece.attended, piece.end) > end - self._held_samples
+
+
+class RollbackConfirmer(_Window):
+    """For models that hear the audio chunk by chunk: all but the last few tokens is confirmed each time.
+
+    The numbers and the idea are those of Qwen3-ASR's streaming mode (Qwen3-ASR technical report, 2026).
+    """
+
+    def __init__(self, numbers: PrefixRollback) -> None:
+        super().__init__()
+        self._numbers = numbers
+        self._num_chunks = 0
+
+    def update(self, hypothesis: Hypothesis) -> Update:
+        """Take the next hypothesis."""
+        self._num_chunks += 1
+        rest = self._behind_confirmed(hypothesis)
+        if self._num_chunks <= self._numbers.unfixed_chunks:
+            return self._confirm(rest, 0)
+        said = [index for index, piece in enumerate(rest) if not piece.is_special]
+        cuts = legal_cuts([rest[index].text for index in said])
+        count = max(0, len(said) - self._numbers.unfixed_tokens)
+        while count and not cuts[count]:
+            count -= 1
+        return self._confirm(rest, said[count - 1] + 1 if count else 0)
+
+    def anchor(self, num_open: int) -> None:
+        """Let the window begin anew; without any open piece its first chunks are unfixed again."""
+        super().anchor(num_open)
+        if not num_open:
+            self._num_chunks = 0
+
+
+def _is_mark(piece: Piece) -> bool:
+    text = piece.text.decode(errors="replace")
+    return not any(char.isalnum() or char == "\ufffd" for char in text)

@@ -1,0 +1,115 @@
+"""Drafts and confirmed prefixes of live decoding: the text is what it would be without, in fewer steps."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from engine.adapters.base import Admission, Decode, RuntimeOptions
+from engine.adapters.whisper.adapter import WhisperAdapter, load_adapter
+from engine.adapters.whisper.text import WhisperText
+from engine.adapters.whisper.vocabulary import read_vocabulary
+from engine.manager.media import open_media
+from engine.messages import Chunk, ChunkKind, DecodingOptions, Finished, RequestKey
+
+pytestmark = [pytest.mark.weights, pytest.mark.slow]
+
+Samples = npt.NDArray[np.float32]
+OPTIONS = DecodingOptions(language="en", word_timestamps=True)
+RATE = 16_000
+
+
+@pytest.fixture(scope="module")
+def adapter(whisper_base: Path) -> WhisperAdapter:
+    """In float32, where the likeliest id is the same however many are looked at together."""
+    return load_adapter(whisper_base, RuntimeOptions(num_slots=2, num_threads=1, dtype="float32"))
+
+
+@pytest.fixture(scope="module")
+def text(whisper_base: Path) -> WhisperText:
+    return WhisperText(read_vocabulary(whisper_base))
+
+
+@pytest.fixture(scope="module")
+def kennedy(speech: Path) -> Samples:
+    media = open_media(str(speech / "en/jfk.flac"))
+    try:
+        return np.concatenate(list(media.blocks()))
+    finally:
+        media.close()
+
+
+def decode(adapter: WhisperAdapter, pcm: Samples, **changes: object) -> Decode:
+    chunk = Chunk(
+        key=RequestKey("live", 0), kind=ChunkKind.INTERIM, start_sample=0, pcm=pcm.tobytes(), options=OPTIONS
+    )
+    (decode,) = adapter.admit([Admission(msgspec.structs.replace(chunk, **changes))])
+    while decode.outcome is None:
+        adapter.step([decode])
+    adapter.release([decode])
+    assert isinstance(decode.outcome, Finished)
+    return decode
+
+
+def finished(decode: Decode) -> Finished:
+    assert isinstance(decode.outcome, Finished)
+    return decode.outcome
+
+
+def test_text_is_the_same_with_a_draft_and_takes_fewer_steps(
+    adapter: WhisperAdapter, kennedy: Samples
+) -> None:
+    """As live: each hypothesis is the draft of the next, over a second more of audio."""
+    draft: list[int] = []
+    num_steps = num_steps_without = 0
+    for seconds in range(3, 12):
+        pcm = kennedy[: seconds * RATE]
+        plain = decode(adapter, pcm)
+        drafted = decode(adapter, pcm, draft_ids=tuple(draft))
+        assert drafted.ids == plain.ids
+        assert np.allclose(drafted.logprobs, plain.logprobs, atol=1e-4)
+        assert drafted.attended_s == plain.attended_s
+        assert np.allclose(finished(drafted).token_times, finished(plain).token_times, atol=0.05)
+        num_steps += finished(drafted).num_steps
+        num_steps_without += finished(plain).num_steps
+        assert finished(drafted).num_steps + finished(drafted).num_drafted == finished(plain).num_steps
+        draft = plain.ids
+    assert num_steps < 0.6 * num_steps_without
+
+
+def test_a_draft_that_is_all_right_needs_one_pass(adapter: WhisperAdapter, kennedy: Samples) -> None:
+    plain = decode(adapter, kennedy)
+    again = decode(adapter, kennedy, draft_ids=tuple(plain.ids))
+    assert again.ids == plain.ids
+    assert finished(again).num_steps == 1
+
+
+def test_a_draft_of_nonsense_changes_nothing(adapter: WhisperAdapter, kennedy: Samples) -> None:
+    plain = decode(adapter, kennedy)
+    for draft in [(11, 12, 13), (50257, 50258, 60000, -1), tuple(reversed(plain.ids))]:
+        assert decode(adapter, kennedy, draft_ids=draft).ids == plain.ids
+
+
+def test_the_answer_goes_on_behind_what_is_confirmed(
+    adapter: WhisperAdapter, text: WhisperText, kennedy: Samples
+) -> None:
+    plain = decode(adapter, kennedy)
+    for split in (1, 6, len(plain.ids) - 2):
+        rest = decode(adapter, kennedy, prefix_ids=tuple(plain.ids[:split]))
+        assert rest.ids == plain.ids[split:]
+        times = finished(plain).token_times[split:]
+        assert np.allclose(finished(rest).token_times, times, atol=0.05)
+    # Times of a window that has moved on since are left out; then it begins anew at its start.
+    words = [id_ for id_ in plain.ids[:8] if id_ not in text.special_ids]
+    rest = decode(adapter, kennedy, prefix_ids=tuple(words))
+    assert "ask not what your country can do for you" in text.decode([rest.ids], skip_special=True)[0]
+
+
+def test_a_prefix_that_is_too_long_leaves_room_for_the_answer(
+    adapter: WhisperAdapter, kennedy: Samples
+) -> None:
+    assert decode(adapter, kennedy, prefix_ids=(11,) * 1000, draft_ids=(11,) * 1000).outcome is not None
