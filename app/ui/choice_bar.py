@@ -140,12 +140,11 @@ class ChoiceBar(QWidget):
         for text, box in (
             (self.tr("&Model"), self.model),
             (self.tr("&Language"), self.language),
-            (self.tr("&Task"), self.task),
+            # Not "&Task": a mnemonic undoes the kerning of "Ta", and Qt cuts what it has not measured.
+            (self.tr("Tas&k"), self.task),
         ):
             label = QLabel(text)
             label.setBuddy(box)
-            # A mnemonic splits the word and undoes its kerning: it is wider than Qt has measured.
-            label.setContentsMargins(0, 0, 3, 0)
             self._labels.append(label)
             row.addWidget(label)
             row.addWidget(box)

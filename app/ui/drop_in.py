@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, QTimer, QUrl, Signal
 
 from app.desk import Added, Desk
 from app.intake import Refusal, take_in
-from app.texts import failure_line
+from app.texts import failure_line, failure_text
 from app.ui.background import Background
 from app.ui.notices import Choice, NoticeBar, NoticeKind
 from engine.protocol.transcript import Options
@@ -85,6 +85,8 @@ class DropIn(QObject):
     def _refusal_text(self, refused: Sequence[Refusal]) -> str:
         if len(refused) == 1:
             return failure_line(refused[0].failure)
+        if len(refused) <= _MAX_NAMED:
+            return "\n".join(failure_text(one.failure)[0] for one in refused)
         names = ", ".join(f"“{Path(one.path).name}”" for one in refused[:_MAX_NAMED])
         more = len(refused) - _MAX_NAMED
         if more > 0:

@@ -83,7 +83,7 @@ class SettingsDialog(QDialog):
         self._prompt.setFixedHeight(3 * self._prompt.fontMetrics().lineSpacing() + 14)
         _row(form, self.tr("&Model"), model)
         _row(form, self.tr("&Language"), language)
-        _row(form, self.tr("&Task"), task)
+        _row(form, self.tr("Tas&k"), task)
         _row(form, self.tr("&Initial prompt"), self._prompt)
         form.addRow("", self._check("word_timestamps", self.tr("&Word-level timings")))
         return box
@@ -137,9 +137,9 @@ class SettingsDialog(QDialog):
         pair.addWidget(choose)
         _row(form, self.tr("Folder for &exports"), row, self._folder)
         form.addRow(
-            "", self._check("keep_awake", self.tr("&Keep the computer awake while files are transcribed"))
+            "", self._check("keep_awake", self.tr("Keep the computer aw&ake while files are transcribed"))
         )
-        form.addRow("", self._check("notify_when_done", self.tr("&Notify me when long work has ended")))
+        form.addRow("", self._check("notify_when_done", self.tr("Notif&y me when long work has ended")))
         return box
 
     def _check(self, field: str, text: str) -> QCheckBox:
@@ -195,5 +195,3 @@ def _row(form: QFormLayout, text: str, field: QWidget, named: QWidget | None = N
     label = form.labelForField(field)
     if isinstance(label, QLabel):
         label.setBuddy(target)
-        # A mnemonic splits the word and undoes its kerning: it is wider than Qt has measured.
-        label.setContentsMargins(0, 0, 3, 0)

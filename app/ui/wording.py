@@ -104,7 +104,7 @@ def _reason(failure: Failure) -> str:
 
 
 def _running(row: Row) -> str:
-    if not row.fraction:
+    if row.fraction is None or (row.fraction == 0 and row.recording.language is None):
         return translate("Wording", "Starting…")
     parts = [translate("Wording", "%1 %").replace("%1", str(int(row.fraction * 100)))]
     if row.remaining_s is not None:

@@ -162,7 +162,7 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
         <translation>언어(&amp;L)</translation>
     </message>
     <message>
-        <source>&amp;Task</source>
+        <source>Tas&amp;k</source>
         <translation>작업(&amp;T)</translation>
     </message>
     <message>
@@ -189,9 +189,7 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
     </message>
     <message numerus="yes">
         <source>%1 and %n more</source>
-        <translation>
-            <numerusform>%1 외 %n개</numerusform>
-        </translation>
+        <translation><numerusform>%1 외 %n개</numerusform></translation>
     </message>
     <message>
         <source>Left out, because they cannot be transcribed: %1.</source>
@@ -203,9 +201,7 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
     </message>
     <message numerus="yes">
         <source>%n of these files are in the list already.</source>
-        <translation>
-            <numerusform>이 파일 가운데 %n개는 이미 목록에 있습니다.</numerusform>
-        </translation>
+        <translation><numerusform>이 파일 가운데 %n개는 이미 목록에 있습니다.</numerusform></translation>
     </message>
     <message>
         <source>Add again</source>
@@ -246,15 +242,11 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
     </message>
     <message numerus="yes">
         <source>%n recording(s) transcribed.</source>
-        <translation>
-            <numerusform>녹음 %n개를 받아썼습니다.</numerusform>
-        </translation>
+        <translation><numerusform>녹음 %n개를 받아썼습니다.</numerusform></translation>
     </message>
     <message numerus="yes">
         <source>%n could not be transcribed.</source>
-        <translation>
-            <numerusform>%n개는 받아쓰지 못했습니다.</numerusform>
-        </translation>
+        <translation><numerusform>%n개는 받아쓰지 못했습니다.</numerusform></translation>
     </message>
 </context>
 <context>
@@ -436,9 +428,7 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
     </message>
     <message numerus="yes">
         <source>%n file(s) will start as soon as the model is here.</source>
-        <translation>
-            <numerusform>모델이 준비되는 대로 파일 %n개를 시작합니다.</numerusform>
-        </translation>
+        <translation><numerusform>모델이 준비되는 대로 파일 %n개를 시작합니다.</numerusform></translation>
     </message>
     <message>
         <source>Continue the download</source>
@@ -628,9 +618,7 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
     </message>
     <message numerus="yes">
         <source>Understands %n language(s).</source>
-        <translation>
-            <numerusform>%n개 언어를 알아듣습니다.</numerusform>
-        </translation>
+        <translation><numerusform>%n개 언어를 알아듣습니다.</numerusform></translation>
     </message>
     <message>
         <source>A folder of yours: %1</source>
@@ -702,9 +690,7 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
     </message>
     <message numerus="yes">
         <source>%n recordings were removed from the list. The files themselves stay.</source>
-        <translation>
-            <numerusform>녹음 %n개를 목록에서 제거했습니다. 파일은 그대로 있습니다.</numerusform>
-        </translation>
+        <translation><numerusform>녹음 %n개를 목록에서 제거했습니다. 파일은 그대로 있습니다.</numerusform></translation>
     </message>
     <message>
         <source>Undo</source>
@@ -809,7 +795,7 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
         <translation>언어(&amp;L)</translation>
     </message>
     <message>
-        <source>&amp;Task</source>
+        <source>Tas&amp;k</source>
         <translation>작업(&amp;T)</translation>
     </message>
     <message>
@@ -873,12 +859,12 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
         <translation>내보낼 폴더(&amp;E)</translation>
     </message>
     <message>
-        <source>&amp;Keep the computer awake while files are transcribed</source>
-        <translation>받아쓰는 동안 컴퓨터를 깨워 두기(&amp;K)</translation>
+        <source>Keep the computer aw&amp;ake while files are transcribed</source>
+        <translation>받아쓰는 동안 컴퓨터를 깨워 두기(&amp;A)</translation>
     </message>
     <message>
-        <source>&amp;Notify me when long work has ended</source>
-        <translation>오래 걸린 작업이 끝나면 알리기(&amp;N)</translation>
+        <source>Notif&amp;y me when long work has ended</source>
+        <translation>오래 걸린 작업이 끝나면 알리기(&amp;Y)</translation>
     </message>
 </context>
 <context>
@@ -924,15 +910,11 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
     <name>SidePanel</name>
     <message numerus="yes">
         <source>%n running</source>
-        <translation>
-            <numerusform>진행 중 %n</numerusform>
-        </translation>
+        <translation><numerusform>진행 중 %n</numerusform></translation>
     </message>
     <message numerus="yes">
         <source>%n waiting</source>
-        <translation>
-            <numerusform>대기 중 %n</numerusform>
-        </translation>
+        <translation><numerusform>대기 중 %n</numerusform></translation>
     </message>
     <message>
         <source>paused</source>
@@ -940,9 +922,7 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
     </message>
     <message numerus="yes">
         <source>%n recording(s)</source>
-        <translation>
-            <numerusform>녹음 %n개</numerusform>
-        </translation>
+        <translation><numerusform>녹음 %n개</numerusform></translation>
     </message>
 </context>
 <context>
