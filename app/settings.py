@@ -36,6 +36,44 @@ class UiLanguage(StrEnum):
     KOREAN = "ko"
 
 
+class RecordFrom(StrEnum):
+    """What a recording hears."""
+
+    MICROPHONE = "microphone"
+    COMPUTER = "computer"
+    """What the computer plays."""
+    BOTH = "both"
+
+
+class CaptionStyle(msgspec.Struct, frozen=True, kw_only=True):
+    """How the caption window looks and behaves. Colours are written "#rrggbb"."""
+
+    family: str = ""
+    """Of the font; empty = the system's."""
+    size_pt: int = 24
+    is_bold: bool = False
+    num_lines: int = 3
+    text_colour: str = "#ffffff"
+    outline_px: int = 2
+    """How far the outline reaches beyond the letters; 0 = none."""
+    outline_colour: str = "#000000"
+    background: str = "#101114"
+    opacity_percent: int = 75
+    """Of the background; without a compositor it is opaque anyway."""
+    fades: bool = True
+    """Goes out of the way after some seconds of silence."""
+    is_click_through: bool = False
+    """Clicks go to the window below."""
+
+
+class CaptionPlace(msgspec.Struct, frozen=True):
+    """Where the caption window was on a screen: points from the screen's corner."""
+
+    left: int
+    top: int
+    width: int
+
+
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Every choice with its default. A new field needs a default; a changed meaning, a new version."""
 
@@ -64,6 +102,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     queue_is_paused: bool = False
     model_folders: tuple[str, ...] = ()
     """Checkpoint folders the user pointed at."""
+    record_from: RecordFrom = RecordFrom.MICROPHONE
+    microphone: str | None = None
+    """A device's id; None = the system's choice."""
+    computer_sound: str | None = None
+    captions: CaptionStyle = CaptionStyle()
+    captions_with_recording: bool = False
+    """The caption window opens when a recording begins."""
+    caption_places: dict[str, CaptionPlace] = {}
+    """By the screen's name; the one used last comes last."""
     window_geometry: str = ""
     """Qt's saved geometry and splitter state, base64."""
     window_state: str = ""
