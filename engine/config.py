@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from pathlib import Path
 
 import msgspec
@@ -28,7 +29,12 @@ def log_folder() -> Path:
 
 def runtime_folder() -> Path:
     """Sockets and the lock files, mode 0700. `JAMAK_RUNTIME_DIR` overrides it."""
-    return Path(os.environ.get("JAMAK_RUNTIME_DIR") or platformdirs.user_runtime_path(APP_NAME))
+    if folder := os.environ.get("JAMAK_RUNTIME_DIR"):
+        return Path(folder)
+    with warnings.catch_warnings():
+        # Without XDG_RUNTIME_DIR it warns of its fallback; we make ours private wherever it is.
+        warnings.simplefilter("ignore")
+        return platformdirs.user_runtime_path(APP_NAME)
 
 
 class EngineConfig(msgspec.Struct, frozen=True, kw_only=True):
