@@ -6,7 +6,7 @@ import logging
 import sys
 from collections.abc import Sequence
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QLoggingCategory, QObject, QTimer
 from PySide6.QtWidgets import QApplication, QMessageBox
 
 from app import settings as settings_file
@@ -27,6 +27,7 @@ from app.ui.model_shelf import ModelShelf
 from app.ui.queue_gate import QueueGate
 from app.ui.settings_keeper import SettingsKeeper
 from app.ui.style import Style
+from app.ui.termination import Termination
 from app.ui.translation import Translation
 from engine.client.client import EngineClient
 from engine.config import EngineConfig, default_config
@@ -52,10 +53,13 @@ def run_window(files: Sequence[str]) -> int:
         return 1
     session = Session(app, library, loaded, translation=translation, config=default_config())
     instance.files_received.connect(session.take)
+    termination = Termination()
+    termination.asked.connect(app.quit)
     session.show(files)
     try:
         return app.exec()
     finally:
+        termination.close()
         session.close()
         # Only now may another start take over: it would run the same queue.
         instance.close()
@@ -114,10 +118,12 @@ class Session(QObject):
             self.window.drop_in.take(list(files))
 
     def close(self) -> None:
-        """End work and engine, and keep everything; the window is gone already. Idempotent."""
+        """End work and engine, and keep everything; the window is gone, or goes now. Idempotent."""
         if self._is_closed:
             return
         self._is_closed = True
+        self.window.save_layout()
+        self.window.hide()
         self._awake.release()
         self._player.load(None)
         self.desk.stop()
@@ -195,6 +201,9 @@ class Session(QObject):
 
 
 def _application() -> QApplication:
+    # The player says what it opens and which libraries it lacks; a terminal is no place for either.
+    # QT_LOGGING_RULES brings it back.
+    QLoggingCategory.setFilterRules("qt.multimedia.*=false\nqt.text.font.db=false")
     app = QApplication.instance() or QApplication(sys.argv[:1])
     assert isinstance(app, QApplication)
     app.setApplicationName("jamak")
