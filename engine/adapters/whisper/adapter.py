@@ -29,7 +29,7 @@ from engine.messages import Chunk, ChunkKind, DecodingOptions, Finished, FinishR
 from engine.protocol.failures import FailureError, FailureKind, failure
 from engine.protocol.transcript import Task
 
-MAX_SLOT_BYTES: Final = {"cpu": 1 << 29, "cuda": 1 << 33}
+MAX_SLOT_BYTES: Final = {"cpu": 1 << 31, "cuda": 1 << 33}
 """Memory for the running rows, where nobody says how many there may be."""
 MAX_SLOTS: Final = {"cpu": 8, "cuda": 32}
 """More rows than these make a step longer than they save."""

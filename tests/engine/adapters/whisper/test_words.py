@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.adapters.whisper.words import TimedPiece, group_words, spread
+from engine.adapters.whisper.words import MARK_S, TimedPiece, group_words, spread
 
 
 def words_of(*pieces: str | bytes, step_s: float = 0.5) -> list[str]:
@@ -49,7 +49,7 @@ def test_bytes_that_never_complete_a_character_lose_nothing_else() -> None:
 def test_punctuation_does_not_stretch_a_word_into_the_pause() -> None:
     pieces = [TimedPiece(b" Hi", 1.0, 1.3, -0.1), TimedPiece(b".", 1.3, 4.0, -0.1)]
     (word,) = group_words(pieces, 0.0, 5.0)
-    assert (word.start, word.end) == (1.0, 1.3)
+    assert (word.start, word.end) == (1.0, 1.3 + MARK_S)
 
 
 def test_words_said_at_one_moment_get_a_step_each() -> None:
