@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-COMMANDS: Final = frozenset({"transcribe", "models", "doctor"})
+COMMANDS: Final = frozenset({"transcribe", "live", "models", "doctor"})
 
 
 def main() -> None:

@@ -12,6 +12,7 @@ import msgspec
 from app.changes import Added, ChangeKind, DeskChange, Observer, Row
 from app.intake import Refusal, take_in
 from app.library import Library, Recording, RowState, StoredSegment
+from app.live_rows import LiveRows, recover
 from app.ports import EnginePort
 from app.runs import Runs, is_same_size, modified_ns, needs_new_start
 from app.shelf import Shelf, present
@@ -40,9 +41,16 @@ class Desk:
         self._runs = Runs(self._shelf, engine, max_running=max_running)
         self._is_paused = is_paused
         self._is_stopped = False
+        self._recovered: tuple[int, ...] = ()
+        self.live = LiveRows(self._shelf, self._go_on)
+        """The rows of recordings that grow, for who records."""
 
     def start(self) -> None:
-        """Take up what the last run of the app left: interrupted rows are queued again, in their order."""
+        """Take up what the last run of the app left: interrupted rows are queued again, in their order.
+
+        Recordings that were cut off are among them, see `recovered`.
+        """
+        self._recovered = tuple(recover(self._shelf))
         for row in self._shelf.ordered():
             if row.state is RowState.RUNNING:
                 self._shelf.change(row.id, state=RowState.QUEUED)
@@ -51,6 +59,7 @@ class Desk:
     def stop(self) -> None:
         """The app ends: running rows stay marked for resuming, nothing is begun or taken in any more."""
         self._is_stopped = True
+        self._runs.stop()
 
     def observe(self, observer: Observer) -> Callable[[], None]:
         """Tell `observer` every change from now on; the result ends that."""
@@ -60,6 +69,11 @@ class Desk:
     def is_paused(self) -> bool:
         """True while no queued row is begun; running ones go on."""
         return self._is_paused
+
+    @property
+    def recovered(self) -> tuple[int, ...]:
+        """Recordings that the last run of the app was still making when it was killed; tell the user."""
+        return self._recovered
 
     @property
     def num_running(self) -> int:
@@ -101,6 +115,16 @@ class Desk:
             self._go_on()
         return Added(recording_ids=tuple(ids), refused=tuple(refused), repeated=tuple(repeated))
 
+    def add_version(self, recording_id: int, options: Options) -> int:
+        """Queue the same recording as another row, whose id is returned; the transcript there is stays.
+
+        Raises FailureError.
+        """
+        recording = self._library.add(self._shelf[recording_id].path, options)
+        self._shelf.put(recording, ChangeKind.ADDED)
+        self._go_on()
+        return recording.id
+
     def pause(self) -> None:
         """Begin no further row."""
         self._is_paused = True
@@ -127,7 +151,7 @@ class Desk:
         A transcript that is made anew replaces the old one only when its first segment is there.
         """
         row = self._shelf[recording_id]
-        if row.state in _OPEN:
+        if row.state in _OPEN or row.state is RowState.RECORDING:
             return
         self._shelf.settle()
         wanted = options or row.options
@@ -174,8 +198,12 @@ class Desk:
             self._shelf.order(wanted)
 
     def remove(self, recording_ids: Iterable[int]) -> None:
-        """Take rows out of the library (never their files), cancelling what runs."""
-        ids = present(self._shelf, recording_ids)
+        """Take rows out of the library (never their files), cancelling what runs.
+
+        What is being recorded stays.
+        """
+        there = present(self._shelf, recording_ids)
+        ids = [i for i in there if self._shelf[i].state is not RowState.RECORDING]
         self.cancel([i for i in ids if self._shelf[i].state is RowState.RUNNING])
         self._library.remove(ids)
         for recording_id in ids:

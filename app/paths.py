@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import sys
+from datetime import datetime
 from pathlib import Path
+
+import platformdirs
 
 from engine.config import data_folder, runtime_folder
 
@@ -29,6 +33,22 @@ def instance_address() -> str:
 def instance_lock_path() -> Path:
     """The file whose lock the first instance holds."""
     return runtime_folder() / "window.lock"
+
+
+def recordings_folder() -> Path:
+    """Where recordings are kept if nothing else is chosen. `JAMAK_RECORDINGS_DIR` overrides it."""
+    return Path(os.environ.get("JAMAK_RECORDINGS_DIR") or platformdirs.user_documents_path() / "Jamak")
+
+
+def new_recording_path(folder: Path, began: datetime) -> Path:
+    """Return a path in `folder` named by date and time that no file has; colons are not for every disk."""
+    stem = began.strftime("%Y-%m-%d %H.%M.%S")
+    path = folder / f"{stem}.wav"
+    number = 2
+    while path.exists():
+        path = folder / f"{stem} ({number}).wav"
+        number += 1
+    return path
 
 
 def resource(name: str) -> Path:

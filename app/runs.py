@@ -5,14 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from enum import Enum, auto
-from pathlib import Path
 from typing import Final, assert_never
 
 import msgspec
 
 from app.changes import ChangeKind, DeskChange
+from app.file_identity import identity_of
 from app.jobs import Job, JobBook, JobChange, JobPhase
-from app.library import Recording, RowState
+from app.library import Recording, RowKind, RowState
+from app.live_rests import LiveRests
 from app.ports import EnginePort
 from app.shelf import Shelf
 from engine.protocol.events import (
@@ -48,6 +49,7 @@ class Runs:
     def __init__(self, shelf: Shelf, engine: EnginePort, *, max_running: int) -> None:
         self._shelf = shelf
         self._engine = engine
+        self._rests = LiveRests(engine)
         self._max_running = max_running
         # What is asked for before the first Welcome is kept by the client.
         self._state = _Engine.UP
@@ -121,8 +123,12 @@ class Runs:
             self.cancel(recording_id)
             self._fail(recording_id, _about(reason, self._shelf[recording_id].name))
 
+    def stop(self) -> None:
+        """Begin nothing and feed nothing any more."""
+        self._rests.close()
+
     def _begin(self, row: Recording) -> None:
-        identity = _identity(row.path)
+        identity = identity_of(row.path)
         stored = (row.file_size, row.file_mtime_ns)
         # A missing file is the engine's to say; another file under the name is transcribed from its start.
         if row.stored_until and identity != (None, None) and identity != stored:
@@ -132,7 +138,11 @@ class Runs:
         options = row.options
         if row.resume_at_sample is not None and options.language is None:
             options = msgspec.structs.replace(options, language=row.language)
-        job = self._engine.transcribe(row.path, options, row.resume_at_sample)
+        try:
+            job = self._ask(row, options)
+        except FailureError as error:
+            self._fail(row.id, error.failure)
+            return
         self._book.open(job)
         self._job_of[row.id] = job
         self._row_of[job] = row.id
@@ -144,6 +154,11 @@ class Runs:
             file_mtime_ns=row.file_mtime_ns,
         )
         self._shelf.tell(ChangeKind.QUEUE)
+
+    def _ask(self, row: Recording, options: Options) -> JobId:
+        if row.kind is RowKind.LIVE and row.resume_at_sample is not None:
+            return self._rests.begin(row.path, options, row.resume_at_sample)
+        return self._engine.transcribe(row.path, options, row.resume_at_sample)
 
     def _on_job_event(self, event: JobEvent, stale: dict[int, set[ChangeKind]]) -> None:
         if event.job not in self._row_of:
@@ -211,7 +226,8 @@ class Runs:
             row,
             state=RowState.DONE,
             ended_at=time.time(),
-            duration=heard_s or row.duration,
+            # Of a recording of ours the engine may have heard the rest only.
+            duration=(row.duration if row.kind is RowKind.LIVE else None) or heard_s or row.duration,
             failure=None,
             deaths=0,
         )
@@ -245,6 +261,7 @@ class Runs:
         self._shelf.change(recording_id, state=RowState.FAILED, failure=reason, ended_at=time.time())
 
     def _close(self, job: JobId) -> None:
+        self._rests.end(job)
         recording_id = self._row_of.pop(job)
         if recording_id is not None:
             self._job_of.pop(recording_id, None)
@@ -265,23 +282,14 @@ def _about(reason: Failure, name: str) -> Failure:
     return failure(reason.kind, name, reason.detail) if reason.kind in SENTENCES else reason
 
 
-def _identity(path: str) -> tuple[int | None, int | None]:
-    """Size in bytes and modification time of a file; None where it cannot be asked."""
-    try:
-        status = Path(path).stat()
-    except OSError:
-        return None, None
-    return status.st_size, status.st_mtime_ns
-
-
 def is_same_size(path: str, recording: Recording) -> bool:
     """Whether the file could be the recording after a move; a copy has another date."""
-    return _identity(path)[0] == recording.file_size
+    return identity_of(path)[0] == recording.file_size
 
 
 def modified_ns(path: str) -> int | None:
     """When the file was last written, as the library keeps it."""
-    return _identity(path)[1]
+    return identity_of(path)[1]
 
 
 def needs_new_start(recording: Recording, options: Options) -> bool:

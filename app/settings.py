@@ -11,6 +11,7 @@ from typing import Final
 
 import msgspec
 
+from app.capture.devices import Wish
 from app.set_aside import set_aside
 from engine.protocol.failures import FailureError, FailureKind, failure
 from engine.protocol.transcript import Options, Task
@@ -100,6 +101,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     open_folder: str = ""
     """Where the Open dialog was last."""
     queue_is_paused: bool = False
+    recordings_folder: str = ""
+    """Empty = `app.paths.recordings_folder`."""
+    live_sources: tuple[Wish, ...] = (Wish(),)
+    """What the Record button records: one source, or two mixed."""
     model_folders: tuple[str, ...] = ()
     """Checkpoint folders the user pointed at."""
     record_from: RecordFrom = RecordFrom.MICROPHONE

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from enum import StrEnum
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
-from app.capture.ring import Samples
+if TYPE_CHECKING:
+    # The settings name devices, and are read before anything is recorded.
+    from app.capture.ring import Samples
 
 
 class DeviceKind(StrEnum):
@@ -58,7 +60,7 @@ class Stream(Protocol):
         ...
 
 
-OnBlock = Callable[[Samples], None]
+OnBlock = Callable[["Samples"], None]
 """Takes mono samples; called on the system's own audio thread and must not wait."""
 
 

@@ -9,7 +9,8 @@ from typing import Final
 import numpy as np
 
 from app.capture.notices import Notice, NoticeKind
-from app.capture.recording_file import Pcm, RecordingWriter
+from app.capture.pcm import Pcm
+from app.capture.recording_file import RecordingWriter
 
 log = logging.getLogger(__name__)
 

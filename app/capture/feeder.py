@@ -10,6 +10,7 @@ from typing import Final, Protocol
 
 import numpy as np
 
+from app.capture.pcm import from_pcm
 from app.capture.recording_file import RecordingReader
 from app.capture.ring import Samples
 from app.capture.sinc import Resampler
@@ -59,7 +60,7 @@ class Sound:
         """Return samples `[first, end)`, float32. Raises OSError."""
         start, stop = self._resampler.input_range(first, end)
         pcm = self._reader.read(max(0, start), stop)
-        samples: Samples = pcm.astype(np.float32) / np.float32(32_768.0)
+        samples = from_pcm(pcm)
         missing = (stop - start) - max(0, -start) - len(samples)
         padded = np.pad(samples, (max(0, -start), max(0, missing)))
         return self._resampler.resample(padded, first, end)

@@ -11,16 +11,14 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final, Protocol
 
-import numpy as np
-
 from app.capture.devices import AudioSystem, Device, Wish, choose
 from app.capture.disk import Disk
-from app.capture.level import SILENT, Level, level_of
+from app.capture.level import SILENT, Level
 from app.capture.marks import MarkBook
-from app.capture.mixer import Mixer, soft
+from app.capture.mixer import Mixer
 from app.capture.notices import Mark, MarkKind, Notice, NoticeKind
-from app.capture.recording_file import Pcm, RecordingWriter
-from app.capture.ring import Samples
+from app.capture.pcm import level_of, to_pcm
+from app.capture.recording_file import RecordingWriter
 from app.capture.source import Source
 from app.capture.track import Collected, Track
 from engine.protocol.failures import Failure, FailureKind, failure
@@ -119,6 +117,11 @@ class Recorder:
     def phase(self) -> RecorderPhase:
         """What it does now; `PAUSED` and `ENDED` only once everything heard before is on the disk."""
         return self._phase
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether the file is there."""
+        return self._disk is not None
 
     @property
     def num_samples(self) -> int:
@@ -309,14 +312,6 @@ class Recorder:
         self.failure = _disk_failure(disk.error or OSError(), self.path)
         self._notices.put(Notice(kind=NoticeKind.STOPPED, detail=str(disk.error)))
         self._wake.set()
-
-
-def to_pcm(samples: Samples) -> Pcm:
-    """Return 16-bit samples: exactly those a 16-bit source had; what is too loud is bent, not cut off."""
-    if len(samples) and float(np.max(np.abs(samples))) > 1.0:
-        samples = soft(samples)
-    pcm: Pcm = np.clip(np.rint(samples * 32_768.0), -32_768, 32_767).astype(np.int16)
-    return pcm
 
 
 def _disk_failure(error: OSError, path: Path) -> Failure:

@@ -7,11 +7,9 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from app.capture.pcm import Pcm
 from engine.recording import HEADER_BYTES, SAMPLE_BYTES, header, part_path, parts_of, rate_of
-
-Pcm = NDArray[np.int16]
 
 MAX_PART_S: Final = 3600
 
@@ -122,23 +120,6 @@ class RecordingReader:
                 pieces.append(_read_part(part.path, low - start, high - low))
             start += part.num_samples
         return np.concatenate(pieces) if pieces else np.zeros(0, np.int16)
-
-
-def mend(path: Path) -> int:
-    """Make the headers of a recording whose writer was killed say its whole length; return that in samples.
-
-    Returns 0 for a file that is no recording of ours. Raises OSError.
-    """
-    rate_hz = rate_of(path)
-    parts = parts_of(path)
-    for part in parts:
-        with part.path.open("r+b", buffering=0) as file:
-            expected = header(rate_hz or 0, part.num_samples)
-            if file.read(HEADER_BYTES) != expected:
-                file.truncate(HEADER_BYTES + part.num_samples * SAMPLE_BYTES)
-                file.seek(0)
-                file.write(expected)
-    return sum(part.num_samples for part in parts)
 
 
 def _read_part(path: Path, first: int, num: int) -> Pcm:

@@ -34,6 +34,7 @@ def parser() -> argparse.ArgumentParser:
     root.add_argument("--version", action="version", version=f"jamak {own_version()}")
     commands = root.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_transcribe(commands)
+    _add_live(commands)
     _add_models(commands)
     commands.add_parser("doctor", help="say what is installed and what works here, ready to be pasted")
     return root
@@ -62,6 +63,20 @@ def options(arguments: argparse.Namespace) -> Options:
         vad=not arguments.no_vad,
     )
     return msgspec.structs.replace(chosen, temperatures=(0.0,)) if arguments.no_fallback else chosen
+
+
+def live_options(arguments: argparse.Namespace) -> Options:
+    """Return how `jamak live` was asked to transcribe."""
+    model = Path(arguments.model).expanduser()
+    language = arguments.language.lower()
+    return Options(
+        model=str(model.absolute()) if model.is_dir() else arguments.model,
+        language=None if language in _DETECT else language,
+        task=Task(arguments.task),
+        word_timestamps=True,
+        initial_prompt=arguments.initial_prompt or None,
+        hotwords=arguments.hotwords or None,
+    )
 
 
 def _add_transcribe(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -104,6 +119,42 @@ def _add_transcribe(commands: argparse._SubParsersAction[argparse.ArgumentParser
     command.add_argument(
         "--no-fallback", action="store_true", help="never try a part again at a higher temperature"
     )
+
+
+def _add_live(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    command = commands.add_parser(
+        "live",
+        help="write down what is being said, from a microphone or from what the computer plays",
+        description="Record, and write down what is being said. Confirmed text goes to stdout as it comes; "
+        "on a terminal the words that may still change follow it. Ctrl-C ends the recording and writes "
+        "down the rest; a second one ends at once. The recording is kept.",
+        epilog=_EXIT_CODES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    command.add_argument(
+        "--device",
+        metavar="NAME",
+        help="a device's name or part of it; “computer” is what the computer plays",
+    )
+    command.add_argument("--mix", action="store_true", help="record what the computer plays as well")
+    command.add_argument("--list-devices", action="store_true", help="list what can be recorded, and end")
+    command.add_argument(
+        "--model",
+        default=Options().model,
+        help="a model's key (`jamak models`) or a checkpoint's folder; default: %(default)s",
+    )
+    command.add_argument("--language", default="auto", help="two-letter code; default: detect it")
+    tasks = [task.value for task in Task]
+    command.add_argument(
+        "--task", choices=tasks, default=Task.TRANSCRIBE.value, help="translate: into English"
+    )
+    formats = [format.value for format in ExportFormat]
+    command.add_argument("--format", choices=formats, default=ExportFormat.TXT.value, help="default: txt")
+    command.add_argument(
+        "--output", type=Path, metavar="FILE", help="write the whole transcript there at the end, too"
+    )
+    command.add_argument("--initial-prompt", metavar="TEXT", help="text that shows style and spelling")
+    command.add_argument("--hotwords", metavar="TEXT", help="words and names to expect")
 
 
 def _add_models(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

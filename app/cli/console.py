@@ -30,6 +30,11 @@ class Console:
         """Seconds of the clock that the bar is drawn by."""
         return self._clock()
 
+    @property
+    def is_watched(self) -> bool:
+        """Whether results and remarks are read by a person on one terminal."""
+        return self._has_bar and self._out.isatty()
+
     def result(self, text: str) -> None:
         """Write part of the result to stdout, at once."""
         self.clear()
@@ -57,6 +62,22 @@ class Console:
         self._err.write("\r\x1b[K" + _shortened(title, max(room, 8)) + tail)
         self._err.flush()
         self._is_drawn = True
+
+    def tail(self, text: str) -> None:
+        """Show the end of `text` in the line of progress: what is being said, and may still change."""
+        if not self._has_bar:
+            return
+        room = _width(self._err) - 1
+        shown = text
+        while columns(shown) > room:
+            shown = shown[1:]
+        self._err.write("\r\x1b[K" + shown)
+        self._err.flush()
+        self._is_drawn = True
+
+    def tell(self, text: str) -> None:
+        """Write a line to stderr, whoever reads it."""
+        self._line(text)
 
     def clear(self) -> None:
         """Take the bar away."""

@@ -43,6 +43,16 @@ class Session:
             except queue.Empty:
                 continue
 
+    def events_within(self, timeout_s: float) -> list[Event]:
+        """Wait for something told, but no longer than `timeout_s`; return all there is."""
+        events: list[Event] = []
+        try:
+            events.append(self._events.get(timeout=timeout_s))
+            while True:
+                events.append(self._events.get_nowait())
+        except queue.Empty:
+            return events
+
     def finish(self, job: JobId, on_event: Callable[[Event], None]) -> JobEnding:
         """Wait for the ending of one job; everything told before it goes to `on_event`."""
         while True:

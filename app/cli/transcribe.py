@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +12,7 @@ import msgspec
 from app import texts
 from app.cli.console import Console
 from app.cli.session import Session
+from app.cli.whole_file import write_whole
 from app.intake import take_in
 from app.jobs import Job, JobBook, JobPhase
 from app.restarts import Restarts
@@ -239,7 +238,7 @@ class _Run:
         self._taken.append(name)
         path = folder / name
         try:
-            _write_whole(path, content)
+            write_whole(path, content)
         except OSError as error:
             kind = FailureKind.NOT_READABLE if isinstance(error, PermissionError) else FailureKind.DISK_FULL
             file.failure = failure(kind, str(path), str(error))
@@ -271,20 +270,3 @@ class _Run:
         left = job.remaining_s
         remark = tr("cli_left", time=texts.duration(left)) if left is not None else ""
         self._console.progress(place + file.name, job.fraction, remark)
-
-
-def _write_whole(path: Path, content: str) -> None:
-    """Write a file whole or not at all. Raises OSError."""
-    descriptor, name = tempfile.mkstemp(dir=path.parent, suffix=".new")
-    temporary = Path(name)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
-            file.write(content)
-        # As a file that was simply created: readable by whom the umask allows.
-        mask = os.umask(0)
-        os.umask(mask)
-        temporary.chmod(0o666 & ~mask)
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
