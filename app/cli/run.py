@@ -10,7 +10,6 @@ from typing import TextIO
 from app.cli.arguments import options, parser
 from app.cli.console import Console
 from app.cli.doctor import run_doctor
-from app.cli.live import live_wish, run_live
 from app.cli.models import run_models
 from app.cli.session import Session
 from app.cli.transcribe import Transcribing, run_transcribe
@@ -47,6 +46,9 @@ def run(
                 )
                 return run_transcribe(session, console, asked.files, wish)
             case "live":
+                # numpy and the sound library are for those who record.
+                from app.cli.live import live_wish, run_live
+
                 return run_live(session, console, live_wish(asked))
             case "models":
                 return run_models(session, console, asked.action or "list", getattr(asked, "models", []))
