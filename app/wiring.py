@@ -54,7 +54,7 @@ def run_window(files: Sequence[str]) -> int:
     session = Session(app, library, loaded, translation=translation, config=default_config())
     instance.files_received.connect(session.take)
     termination = Termination()
-    termination.asked.connect(app.quit)
+    termination.asked.connect(session.leave)
     session.show(files)
     try:
         return app.exec()
@@ -116,6 +116,10 @@ class Session(QObject):
         self.window.activateWindow()
         if files:
             self.window.drop_in.take(list(files))
+
+    def leave(self) -> None:
+        """Close the window without asking, which ends the program."""
+        self.window.leave()
 
     def close(self) -> None:
         """End work and engine, and keep everything; the window is gone, or goes now. Idempotent."""

@@ -194,10 +194,11 @@ class MainWindow(QMainWindow):
         stay = box.addButton(self.tr("&Keep running"), QMessageBox.ButtonRole.RejectRole)
         box.setDefaultButton(stay)
         box.setEscapeButton(stay)
-        leave.clicked.connect(self._leave)
+        leave.clicked.connect(self.leave)
         box.open()
 
-    def _leave(self) -> None:
+    def leave(self) -> None:
+        """Close without asking: the person has answered, or the system does not wait for answers."""
         self._may_close = True
         self.close()
 

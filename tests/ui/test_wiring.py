@@ -147,3 +147,16 @@ def test_ending_closes_the_engine(session: Session, clients: Clients, qtbot: QtB
     qtbot.waitUntil(lambda: clients.made.is_started)
     session.close()
     assert clients.made.is_closed
+
+
+def test_a_system_that_ends_the_program_is_not_asked_back(
+    session: Session, clients: Clients, qtbot: QtBot, tmp_path: Path
+) -> None:
+    """Qt's own quit asks every window, and one that asks the person about its work stops it."""
+    path = tmp_path / "talk.wav"
+    path.write_bytes(b"RIFF")
+    session.show([str(path)])
+    qtbot.waitUntil(lambda: session.desk.num_running == 1)
+    with qtbot.waitSignal(session.window.closed):
+        session.leave()
+    assert not session.window.isVisible()
