@@ -132,6 +132,40 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
     </message>
 </context>
 <context>
+    <name>CaptionView</name>
+    <message>
+        <source>Live captions</source>
+        <translation>실시간 자막</translation>
+    </message>
+</context>
+<context>
+    <name>CaptionWindow</name>
+    <message>
+        <source>Live captions</source>
+        <translation>실시간 자막</translation>
+    </message>
+    <message>
+        <source>Caption settings…</source>
+        <translation>자막 설정…</translation>
+    </message>
+    <message>
+        <source>Let clicks through</source>
+        <translation>클릭 통과시키기</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>닫기</translation>
+    </message>
+    <message>
+        <source>Close the captions (Esc)</source>
+        <translation>자막 닫기 (Esc)</translation>
+    </message>
+    <message>
+        <source>Jump to newest (End)</source>
+        <translation>맨 끝으로 (End)</translation>
+    </message>
+</context>
+<context>
     <name>ChoiceBar</name>
     <message>
         <source>Model</source>
