@@ -95,7 +95,8 @@ def spread(spans: Sequence[tuple[float, float]], start_s: float, end_s: float) -
         starts.append(max(earliest_s, min(start, latest_s)))
     limits = [*starts[1:], end_s]
     return [
-        (start, max(start + least_s, min(end, limit)))
+        # The sum may be a rounding error beyond the limit.
+        (start, min(limit, max(start + least_s, end)))
         for start, (_, end), limit in zip(starts, spans, limits, strict=True)
     ]
 
