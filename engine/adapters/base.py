@@ -19,6 +19,8 @@ class LocalAgreement(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """New speech that is worth another decoding."""
     held_s: float = 0.2
     """What is heard so close to the end of the audio may still change."""
+    min_logprob: float = -1.2
+    """A token less likely than this is not believed before the speaker pauses, however often it is said."""
 
 
 class PrefixRollback(msgspec.Struct, frozen=True, kw_only=True, tag=True):

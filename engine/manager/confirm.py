@@ -184,6 +184,7 @@ class AgreementConfirmer(_Window):
     def __init__(self, numbers: LocalAgreement) -> None:
         super().__init__()
         self._held_samples = round(numbers.held_s * SAMPLE_RATE_HZ)
+        self._min_logprob = numbers.min_logprob
 
     def update(self, hypothesis: Hypothesis) -> Update:
         """Take the next hypothesis."""
@@ -193,7 +194,9 @@ class AgreementConfirmer(_Window):
         known_said = [piece for piece in known if not piece.is_special]
         num_agreed = 0
         for index, before in zip(said, known_said, strict=False):
-            if rest[index].id != before.id or self._is_at_end(rest[index], hypothesis.end):
+            piece = rest[index]
+            is_sure = piece.logprob >= self._min_logprob or _is_mark(piece)
+            if piece.id != before.id or not is_sure or self._is_at_end(piece, hypothesis.end):
                 break
             num_agreed += 1
         cuts = legal_cuts([rest[index].text for index in said])

@@ -28,12 +28,9 @@ class LanguageLock:
         self._candidate: str | None = None
         self._num_doubts = 0
 
-    def heard(self, language: str | None, probability: float, speech: int, *, is_last: bool) -> None:
-        """Take what a decode of `speech` samples of speech says; `is_last` ends an utterance."""
-        if language is None or self._is_chosen:
-            return
-        if self.language is not None:
-            self._doubt(probability, speech)
+    def detect(self, language: str | None, probability: float, speech: int, *, is_last: bool) -> None:
+        """Take what was found out from `speech` samples of speech; `is_last` ends an utterance."""
+        if language is None or self.language is not None:
             return
         is_same = language == self._candidate
         self._candidate = language
@@ -41,8 +38,9 @@ class LanguageLock:
         if (is_clear and speech >= ENOUGH_SAMPLES) or speech >= LONG_SAMPLES:
             self.language, self.probability = language, probability
 
-    def _doubt(self, probability: float, speech: int) -> None:
-        if speech < ENOUGH_SAMPLES:
+    def confirm(self, probability: float, speech: int) -> None:
+        """Take how probable a decode in the locked language found it."""
+        if self._is_chosen or speech < ENOUGH_SAMPLES:
             return
         self._num_doubts = self._num_doubts + 1 if probability < IMPOSSIBLE else 0
         if self._num_doubts >= MAX_DOUBTS:

@@ -161,7 +161,10 @@ class LiveSession:
         self._decoded = max(self._decoded, plan.end)
         is_closing = plan.kind is ChunkKind.CLOSING
         speech = self.hearing.num_speech(plan.start, plan.end)
-        self.lock.heard(answer.language, answer.language_probability, speech, is_last=is_closing)
+        if plan.language is None:
+            self.lock.detect(answer.language, answer.language_probability, speech, is_last=is_closing)
+        elif plan.language == self.lock.language:
+            self.lock.confirm(answer.language_probability, speech)
         hypothesis = Hypothesis((*plan.prefix, *answer.pieces), plan.end)
         if is_closing:
             return self._close(hypothesis)

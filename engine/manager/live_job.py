@@ -266,13 +266,13 @@ class LiveJob:
 def _pieces(reply: _Reply, times: tuple[tuple[float, float], ...], plan: Plan) -> tuple[Piece, ...]:
     """Place an answer's tokens in the recording, in order and within the plan's audio."""
     placed: list[Piece] = []
-    reached = plan.prefix[-1].end if plan.prefix else plan.start
+    start = plan.prefix[-1].start if plan.prefix else plan.start
     for index, (id_, text, logprob) in enumerate(zip(reply.ids, reply.pieces, reply.logprobs, strict=True)):
         attended_s = reply.attended_s[index] if index < len(reply.attended_s) else 0.0
         start_s, end_s = times[index] if index < len(times) else (attended_s, attended_s)
-        start = min(plan.end, max(reached, _sample(plan, start_s)))
-        reached = min(plan.end, max(start, _sample(plan, end_s)))
-        placed.append(Piece(id_, text, start, reached, _sample(plan, attended_s), logprob))
+        start = min(plan.end, max(start, _sample(plan, start_s)))
+        end = min(plan.end, max(start, _sample(plan, end_s)))
+        placed.append(Piece(id_, text, start, end, _sample(plan, attended_s), logprob))
     return tuple(placed)
 
 

@@ -130,8 +130,10 @@ class ToyAdapter:
         assert num_rows <= self.slots, "the scheduler admitted more rows than there are slots"
         decodes = [self._decode(admission) for admission in admissions]
         for decode in decodes:
-            self._pending[decode] = expected_ids(_samples(decode.chunk))
-            self._times[decode] = _word_times(self._pending[decode])
+            ids = expected_ids(_samples(decode.chunk))
+            num_known = _num_known(ids, decode.chunk.prefix_ids)
+            self._pending[decode] = ids[num_known:]
+            self._times[decode] = _word_times(ids)[num_known:]
         return decodes
 
     def step(self, running: Sequence[Decode]) -> None:
@@ -159,7 +161,7 @@ class ToyAdapter:
         return Decode(
             chunk=chunk,
             key=RequestKey(chunk.key.job, chunk.key.chunk, admission.attempt),
-            prefix_ids=(START_ID,),
+            prefix_ids=(START_ID, *chunk.prefix_ids),
             language=language or self._options.detected_language,
             language_probability=0.9 if language is None else 1.0,
         )
@@ -175,7 +177,7 @@ class ToyAdapter:
         if attempt < min(self._options.num_retries, len(decode.chunk.options.temperatures) - 1):
             decode.outcome = Retry("the toy was told to object")
         else:
-            decode.outcome = _finished(decode)
+            decode.outcome = _finished(decode, self._times[decode])
 
     def _check_memory(self, num_rows: int) -> None:
         if self._options.max_rows is not None and num_rows > self._options.max_rows:
@@ -295,7 +297,16 @@ def _word_times(ids: Sequence[int]) -> list[tuple[float, float]]:
     return times
 
 
-def _finished(decode: Decode) -> Finished:
+def _num_known(ids: Sequence[int], prefix: Sequence[int]) -> int:
+    """Return how many `ids` say what `prefix` does, marks aside; 0 where they say something else."""
+    wanted = [one for one in prefix if one < STOP_ID]
+    places = [index for index, one in enumerate(ids) if one < STOP_ID]
+    if not wanted or [ids[index] for index in places[: len(wanted)]] != wanted:
+        return 0
+    return places[len(wanted) - 1] + 1
+
+
+def _finished(decode: Decode, times: Sequence[tuple[float, float]]) -> Finished:
     options = decode.chunk.options
     return Finished(
         reason=FinishReason.STOP if decode.ids else FinishReason.SILENCE,
@@ -304,7 +315,7 @@ def _finished(decode: Decode) -> Finished:
         no_speech_prob=0.0 if decode.ids else 1.0,
         compression_ratio=1.0,
         num_samples=decode.chunk.num_samples,
-        token_times=tuple(_word_times(decode.ids)) if options.word_timestamps else (),
+        token_times=tuple(times[: len(decode.ids)]) if options.word_timestamps else (),
     )
 
 
