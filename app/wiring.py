@@ -5,23 +5,34 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Sequence
+from datetime import datetime
 
 from PySide6.QtCore import QLoggingCategory, QObject, QTimer
 from PySide6.QtWidgets import QApplication, QMessageBox
 
 from app import settings as settings_file
+from app.capture.devices import Wish
+from app.capture.system import SystemAudio
 from app.changes import ChangeKind, DeskChange
 from app.desk import Desk
 from app.engine_link import EngineLink
 from app.keep_awake import KeepAwake
 from app.library import Library
-from app.paths import instance_address, library_path, settings_path
+from app.live_session import LiveSession, LiveWish
+from app.paths import (
+    instance_address,
+    library_path,
+    new_recording_path,
+    recordings_folder,
+    settings_path,
+)
 from app.player import Player
 from app.ports import ClientMaker
 from app.settings import LoadedSettings, Settings
 from app.single_instance import SingleInstance
 from app.texts import failure_line, tr
 from app.ui.icons import app_icon
+from app.ui.live import Live
 from app.ui.main_window import MainWindow, Parts
 from app.ui.model_shelf import ModelShelf
 from app.ui.queue_gate import QueueGate
@@ -92,6 +103,8 @@ class Session(QObject):
         self._player = Player(self)
         self._player.set_rate(loaded.settings.playback_rate)
         self._awake = KeepAwake()
+        self._audio = SystemAudio()
+        self._live = Live(self._make_recording, self)
         self._parts = Parts(
             desk=self.desk,
             library=library,
@@ -100,6 +113,8 @@ class Session(QObject):
             gate=QueueGate(self.desk, self._shelf, self._keeper, self),
             player=self._player,
             engine=self._link,
+            live=self._live,
+            audio=self._audio,
         )
         self.window = MainWindow(self._parts)
         self._connect()
@@ -130,6 +145,7 @@ class Session(QObject):
         self.window.hide()
         self._awake.release()
         self._player.load(None)
+        self._live.leave()
         self.desk.stop()
         self.window.detach()
         self._link.close()
@@ -141,6 +157,7 @@ class Session(QObject):
         self._shelf.refresh()
         self.desk.start()
         self._tell_what_was_set_aside()
+        self._tell_what_was_cut_off()
         self.window.choose_newest()
         if files:
             self.window.drop_in.take(list(files))
@@ -150,21 +167,31 @@ class Session(QObject):
         self._link.given_up.connect(self._on_given_up)
         self._keeper.changed.connect(self._on_settings)
         self.desk.observe(self._on_change)
+        self._live.shifted.connect(self._keep_awake)
+
+    def _make_recording(self, wishes: tuple[Wish, ...]) -> LiveSession:
+        path = new_recording_path(recordings_folder(), datetime.now().astimezone())
+        wish = LiveWish(sources=wishes, path=path, options=self._keeper.now.options())
+        return LiveSession(wish, self._audio, self._link, self.desk.live)
 
     def _on_events(self, events: list[Event]) -> None:
         self.desk.on_events(events)
+        self._live.on_events(events)
         self._shelf.on_events(events)
         self.window.on_events(events)
 
     def _on_given_up(self, failure: Failure) -> None:
         self.desk.on_engine_given_up(failure)
+        self._live.on_engine_given_up(failure)
 
     def _on_change(self, change: DeskChange) -> None:
         if change.kind in (ChangeKind.QUEUE, ChangeKind.ROW, ChangeKind.REMOVED):
             self._keep_awake()
 
     def _keep_awake(self) -> None:
-        if self.desk.num_running and self._keeper.now.keep_awake:
+        if self._live.is_open:
+            self._awake.hold(self.tr("Recording"))
+        elif self.desk.num_running and self._keeper.now.keep_awake:
             self._awake.hold(self.tr("Transcribing"))
         else:
             self._awake.release()
@@ -202,6 +229,12 @@ class Session(QObject):
         ):
             if path is not None:
                 self.window.notices.tell(tr(key, name=path.name), key=key)
+
+    def _tell_what_was_cut_off(self) -> None:
+        key = "live_recovered"
+        for recording_id in self.desk.recovered:
+            if (row := self.desk.row(recording_id)) is not None:
+                self.window.notices.tell(tr(key, name=row.recording.name), key=f"{key}_{recording_id}")
 
 
 def _application() -> QApplication:

@@ -30,6 +30,14 @@ class Actions(QObject):
         self.quit = make("quit", self.tr("&Quit"), "Ctrl+Q")
         self.quit.setMenuRole(QAction.MenuRole.QuitRole)
 
+        self.record = make("record", self.tr("&Record"), "Ctrl+R")
+        self.pause_recording = make(
+            "pause_recording", self.tr("&Pause recording"), "Ctrl+Shift+Space", icon="pause"
+        )
+        self.captions = make("captions", self.tr("Caption &window"), "Ctrl+Shift+L", icon="captions")
+        self.captions.setCheckable(True)
+        self.caption_settings = make("caption_settings", self.tr("Caption &settings…"))
+
         self.undo = make("undo", self.tr("&Undo"), _STANDARD.Undo)
         self.redo = make("redo", self.tr("&Redo"), "Ctrl+Y")
         self.redo.setShortcuts([QKeySequence("Ctrl+Y"), QKeySequence("Ctrl+Shift+Z")])

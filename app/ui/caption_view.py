@@ -42,8 +42,15 @@ class CaptionView(QWidget):
         self._lines = CaptionLines(self._painter.room(self._text_width))
         self._scroll = CaptionScroll(style.num_lines)
         self._shown: tuple[Line, ...] = ()
+        self._placeholder = ""
         self._strength = 1.0
         self._is_held = False
+        # What is told together is shown together: between a confirmed text and the tail that follows it
+        # there is a moment when the tail is missing, and lines would jump.
+        self._changing = QTimer(self)
+        self._changing.setSingleShot(True)
+        self._changing.setInterval(0)
+        self._changing.timeout.connect(self._show_lines)
         self._silence = QTimer(self)
         self._silence.setSingleShot(True)
         self._silence.setInterval(FADE_AFTER_MS)
@@ -62,6 +69,8 @@ class CaptionView(QWidget):
     @property
     def shown_lines(self) -> tuple[Line, ...]:
         """What is on screen now, top to bottom."""
+        if self._changing.isActive():
+            self._show_lines()
         return self._shown
 
     @property
@@ -81,9 +90,15 @@ class CaptionView(QWidget):
         self._show_lines()
         self._wake()
 
+    def set_placeholder(self, text: str) -> None:
+        """Say this while there is nothing else to show."""
+        self._placeholder = text
+        self._changing.start()
+
     def add(self, delta: str) -> None:
-        """Append confirmed text."""
+        """Append confirmed text; what may still change is told anew behind it."""
         self._end_paragraph_after_silence(delta)
+        self._lines.set_tail("")
         self._lines.add(delta)
         self._on_text(delta)
 
@@ -189,15 +204,18 @@ class CaptionView(QWidget):
             self._lines.end_paragraph()
 
     def _on_text(self, text: str) -> None:
-        self._show_lines()
+        self._changing.start()
         if text.strip():
             self._wake()
 
     def _show_lines(self) -> None:
         """Draw those lines again that are not what they were."""
+        self._changing.stop()
         oldest = self._lines.num_dropped
         first = self._scroll.first(oldest, self._lines.end) - oldest
         shown = tuple(self._lines.lines[first : first + self._style.num_lines])
+        if not shown and self._placeholder:
+            shown = (Line("", self._placeholder),)
         for index in range(max(len(shown), len(self._shown))):
             if shown[index : index + 1] != self._shown[index : index + 1]:
                 self.update(self._slot(index))

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.capture.devices import AudioSystem
 from app.changes import ChangeKind, DeskChange
 from app.desk import Desk
 from app.library import Library
@@ -32,15 +33,20 @@ from app.ui.drop_zone import DropOverlay, DropZone
 from app.ui.first_run import FirstRun
 from app.ui.icons import Icons, app_icon
 from app.ui.library_model import ROWS_MIME
+from app.ui.live import Live
+from app.ui.live_commands import LiveCommands
+from app.ui.live_panel import LivePanel
 from app.ui.menus import Menus
 from app.ui.model_shelf import ModelShelf
 from app.ui.notices import NoticeBar
 from app.ui.notify import EndNotice, TrayMessenger
 from app.ui.player_bar import PlayerBar
 from app.ui.queue_gate import QueueGate
+from app.ui.record_button import RecordButton
 from app.ui.row_commands import RowCommands
 from app.ui.settings_keeper import SettingsKeeper
 from app.ui.side_panel import SidePanel
+from app.ui.source_menu import SourceMenu
 from app.ui.track_choice import ProbePort, TrackChoice
 from app.ui.transcript_page import TranscriptPage
 from app.ui.window_commands import WindowCommands
@@ -61,6 +67,8 @@ class Parts:
     gate: QueueGate
     player: Player
     engine: ProbePort
+    live: Live
+    audio: AudioSystem
 
 
 class MainWindow(QMainWindow):
@@ -90,6 +98,11 @@ class MainWindow(QMainWindow):
         self.choices = ChoiceBar(parts.shelf)
         self.actions_ = Actions(self, self.side.list, self._icons)
         self.menus = Menus(self, self.actions_)
+        self.sources = SourceMenu(parts.audio, self.background, lambda: parts.keeper.now, self)
+        self.record_button = RecordButton(self.actions_.record, self.sources)
+        self.live_panel = LivePanel(
+            self.actions_.pause_recording, self.actions_.record, self.actions_.captions
+        )
         self.rows = RowCommands(parts.desk, self.side.list, self.notices)
         self.drop_in = DropIn(parts.desk, self.notices, self.background, lambda: parts.keeper.now.options())
         self.tracks = TrackChoice(parts.engine, self.notices)
@@ -101,6 +114,7 @@ class MainWindow(QMainWindow):
         )
         self._build()
         self.commands = WindowCommands(self)
+        self.live_commands = LiveCommands(self)
         self._connect()
         self._stop_observing = parts.desk.observe(self._on_change)
         self._show_state()
@@ -123,6 +137,7 @@ class MainWindow(QMainWindow):
     def detach(self) -> None:
         """Let go of everything that outlives the window; it may be deleted then."""
         self._stop_observing()
+        self.live_commands.detach()
         self.background.close()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
@@ -158,7 +173,7 @@ class MainWindow(QMainWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Ask once while work is going on; what is done and what waits is kept either way."""
-        if self.parts.desk.num_running and not self._may_close:
+        if (self.parts.desk.num_running or self.parts.live.is_open) and not self._may_close:
             event.ignore()
             self._ask_about_closing()
             return
@@ -186,10 +201,18 @@ class MainWindow(QMainWindow):
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         box.setIcon(QMessageBox.Icon.Question)
         box.setWindowTitle("Jamak")
-        box.setText(self.tr("Files are still being transcribed."))
-        box.setInformativeText(
-            self.tr("What is there is kept, and the rest goes on by itself when Jamak is started again.")
-        )
+        if self.parts.live.is_recording:
+            box.setText(self.tr("A recording is running."))
+            box.setInformativeText(
+                self.tr(
+                    "It is ended and kept. What is not written down yet will be when Jamak is started again."
+                )
+            )
+        else:
+            box.setText(self.tr("Files are still being transcribed."))
+            box.setInformativeText(
+                self.tr("What is there is kept, and the rest goes on by itself when Jamak is started again.")
+            )
         leave = box.addButton(self.tr("&Quit"), QMessageBox.ButtonRole.AcceptRole)
         stay = box.addButton(self.tr("&Keep running"), QMessageBox.ButtonRole.RejectRole)
         box.setDefaultButton(stay)
@@ -203,8 +226,8 @@ class MainWindow(QMainWindow):
         self.close()
 
     def _build(self) -> None:
-        self.menus.fill_menu_bar()
-        self.addToolBar(self.menus.tool_bar(self.choices))
+        self.menus.fill_menu_bar(self.sources)
+        self.addToolBar(self.menus.tool_bar(self.choices, self.record_button))
         self.side.set_pause_action(self.actions_.pause)
         self.pages = QStackedWidget()
         for page in (self.drop_zone, self.first_run, self.page):
@@ -213,6 +236,7 @@ class MainWindow(QMainWindow):
         column = QVBoxLayout(centre)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
+        column.addWidget(self.live_panel)
         column.addWidget(self.pages, 1)
         column.addWidget(self.notices)
         self._splitter = QSplitter(Qt.Orientation.Horizontal)
@@ -257,6 +281,8 @@ class MainWindow(QMainWindow):
     def _on_change(self, change: DeskChange) -> None:
         self.side.list.rows.apply(change)
         self.page.apply(change)
+        if change.kind is ChangeKind.SEGMENT:
+            self.live_commands.show_text()
         self.end_notice.apply(change)
         match change.kind:
             case ChangeKind.TROUBLE | ChangeKind.WARNING if change.failure is not None:

@@ -22,13 +22,17 @@ class Menus(QObject):
         self._window = window
         self._actions = actions
 
-    def fill_menu_bar(self) -> None:
-        """Put every command under a menu."""
+    def fill_menu_bar(self, sources: QMenu) -> None:
+        """Put every command under a menu, and the choice of what is recorded."""
         do = self._actions
         menus: tuple[tuple[str, tuple[QAction | None, ...]], ...] = (
             (
                 self.tr("&File"),
                 (do.open, do.open_folder, None, do.export, do.copy, None, do.quit),
+            ),
+            (
+                self.tr("&Live"),
+                (do.record, do.pause_recording, do.captions, do.caption_settings),
             ),
             (self.tr("&Edit"), (do.undo, do.redo, None, do.find, do.search_all, None, do.settings)),
             (
@@ -55,10 +59,14 @@ class Menus(QObject):
             (self.tr("&Help"), (do.models, None, do.help, do.about)),
         )
         for title, actions in menus:
-            _fill(self._window.menuBar().addMenu(title), actions)
+            menu = self._window.menuBar().addMenu(title)
+            _fill(menu, actions)
+            if do.record in actions:
+                menu.insertMenu(do.captions, sources)
+                menu.insertSeparator(do.captions)
 
-    def tool_bar(self, choices: ChoiceBar) -> QToolBar:
-        """Return the tool bar: open, the choices, and at its end search, export and settings."""
+    def tool_bar(self, choices: ChoiceBar, record: QWidget) -> QToolBar:
+        """Return the tool bar: open, record, the choices, and at its end search, export and settings."""
         do = self._actions
         bar = QToolBar(self.tr("Tools"))
         bar.setObjectName("tools")
@@ -69,6 +77,7 @@ class Menus(QObject):
         bar.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonIconOnly)
         bar.addAction(do.open)
         _with_text(bar, do.open)
+        bar.addWidget(record)
         bar.addWidget(choices)
         gap = QWidget()
         gap.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)

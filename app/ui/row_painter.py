@@ -114,6 +114,13 @@ class RowPainter:
     def _highlights(self, row: int) -> list[QTextLayout.FormatRange]:
         text = self._model.text(row)
         ranges = []
+        if self._model.is_tail(row) and self._model.num_confirmed:
+            solid = QTextLayout.FormatRange()
+            solid.start, solid.length = 0, _utf16_length(text[: self._model.num_confirmed])
+            colours = QTextCharFormat()
+            colours.setForeground(QBrush(self.colours.text))
+            solid.format = colours
+            ranges.append(solid)
         for match in self._search.in_row(row):
             colours = QTextCharFormat()
             colours.setBackground(QBrush(self.colours.match))

@@ -43,6 +43,7 @@ class TranscriptModel(QAbstractListModel):
         self._starts: list[float] = []
         self._units: list[int] = []
         self._tail = ""
+        self._num_confirmed = 0
 
     @property
     def segments(self) -> Sequence[StoredSegment]:
@@ -64,6 +65,11 @@ class TranscriptModel(QAbstractListModel):
         """The text behind the last segment that may still change."""
         return self._tail
 
+    @property
+    def num_confirmed(self) -> int:
+        """How many characters of the tail will not change any more, though their segment has not ended."""
+        return self._num_confirmed
+
     def set_segments(self, segments: Sequence[StoredSegment]) -> None:
         """Show these segments and no tail."""
         self.beginResetModel()
@@ -83,11 +89,15 @@ class TranscriptModel(QAbstractListModel):
         self.endInsertRows()
         return row
 
-    def set_tail(self, text: str) -> None:
-        """Replace the tail whole; an empty text removes its row."""
-        text = text.strip()
-        if text == self._tail:
+    def set_tail(self, text: str, confirmed: str = "") -> None:
+        """Replace the tail whole, `confirmed` and then `text`; without any its row is removed."""
+        whole = confirmed + text
+        num_blanks = len(whole) - len(whole.lstrip())
+        text = whole.strip()
+        num_confirmed = min(max(0, len(confirmed) - num_blanks), len(text))
+        if (text, num_confirmed) == (self._tail, self._num_confirmed):
             return
+        self._num_confirmed = num_confirmed
         row = len(self._segments)
         if text and self._tail:
             self._tail = text

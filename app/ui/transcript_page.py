@@ -82,6 +82,11 @@ class TranscriptPage(QWidget):
         if recording_id is not None:
             self._read(recording_id)
 
+    def show_live_text(self, recording_id: int, confirmed: str, tail: str) -> None:
+        """Show what follows the stored segments of a recording that grows, if it is this one."""
+        if recording_id == self._id and self._late is None and self._is_recording:
+            self.view.set_tail(tail, confirmed)
+
     def apply(self, change: DeskChange) -> None:
         """Take over one change of the desk."""
         if self._id is None or change.recording_id != self._id:
@@ -89,7 +94,7 @@ class TranscriptPage(QWidget):
         match change.kind:
             case ChangeKind.SEGMENT if change.segment is not None:
                 self._append(change.segment)
-            case ChangeKind.TAIL if self._late is None:
+            case ChangeKind.TAIL if self._late is None and not self._is_recording:
                 self.view.set_tail(change.text)
             case ChangeKind.CLEARED:
                 self._num_reads += 1
@@ -132,6 +137,11 @@ class TranscriptPage(QWidget):
             self.view.append_segment(segment)
         else:
             self._late.append(segment)
+
+    @property
+    def _is_recording(self) -> bool:
+        row = self._row()
+        return row is not None and row.recording.state is RowState.RECORDING
 
     def _row(self) -> Row | None:
         return self._desk.row(self._id) if self._id is not None else None

@@ -94,11 +94,14 @@ class TranscriptView(QWidget):
             self._show_count()
         self._show_state()
 
-    def set_tail(self, text: str) -> None:
-        """Replace the text that is still being recognised; empty when there is none."""
-        if text.strip():
+    def set_tail(self, text: str, confirmed: str = "") -> None:
+        """Replace the text that is still being recognised; empty when there is none.
+
+        `confirmed` stands before it: it will not change, but its segment has not ended yet.
+        """
+        if text.strip() or confirmed.strip():
             self._start_streaming()
-        self.model.set_tail(text)
+        self.model.set_tail(text, confirmed)
         self._show_state()
 
     def end_streaming(self) -> None:

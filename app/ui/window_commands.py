@@ -10,7 +10,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QFileDialog
 
 from app.intake import MEDIA_SUFFIXES
-from app.library import Recording, SearchHit
+from app.library import Recording, RowState, SearchHit
 from app.paths import resource
 from app.settings import Settings
 from app.ui.export_dialog import ExportDialog
@@ -293,5 +293,7 @@ class WindowCommands(QObject):
 
 
 def _is_unplayable(recording: Recording) -> bool:
-    """Whether the engine has found already that there is nothing to hear."""
+    """Whether the file still grows, or the engine has found already that there is nothing to hear."""
+    if recording.state is RowState.RECORDING:
+        return True
     return recording.failure is not None and recording.failure.kind in _NOT_MEDIA

@@ -39,6 +39,22 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
         <translation>끝내기(&amp;Q)</translation>
     </message>
     <message>
+        <source>&amp;Record</source>
+        <translation>녹음(&amp;R)</translation>
+    </message>
+    <message>
+        <source>&amp;Pause recording</source>
+        <translation>녹음 일시 정지(&amp;P)</translation>
+    </message>
+    <message>
+        <source>Caption &amp;window</source>
+        <translation>자막 창(&amp;W)</translation>
+    </message>
+    <message>
+        <source>Caption &amp;settings…</source>
+        <translation>자막 설정(&amp;S)…</translation>
+    </message>
+    <message>
         <source>&amp;Undo</source>
         <translation>실행 취소(&amp;U)</translation>
     </message>
@@ -132,6 +148,96 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
     </message>
 </context>
 <context>
+    <name>CaptionPreview</name>
+    <message>
+        <source>Preview</source>
+        <translation>미리보기</translation>
+    </message>
+    <message>
+        <source>What was said stays where it is, line by line,</source>
+        <translation>말한 글은 한 줄씩 그 자리에 머무르고,</translation>
+    </message>
+    <message>
+        <source>and what may still change is paler.</source>
+        <translation>아직 바뀔 수 있는 글은 흐리게 보입니다.</translation>
+    </message>
+</context>
+<context>
+    <name>CaptionSettingsDialog</name>
+    <message>
+        <source>Caption settings</source>
+        <translation>자막 설정</translation>
+    </message>
+    <message>
+        <source>%1 %</source>
+        <translation>%1%</translation>
+    </message>
+    <message>
+        <source>&amp;Font</source>
+        <translation>글꼴(&amp;F)</translation>
+    </message>
+    <message>
+        <source>&amp;Size</source>
+        <translation>크기(&amp;S)</translation>
+    </message>
+    <message>
+        <source>&amp;Outline</source>
+        <translation>테두리(&amp;O)</translation>
+    </message>
+    <message>
+        <source>&amp;Lines</source>
+        <translation>줄 수(&amp;L)</translation>
+    </message>
+    <message>
+        <source>Op&amp;acity</source>
+        <translation>불투명도(&amp;A)</translation>
+    </message>
+    <message>
+        <source>Move the window by dragging it, and resize it by its edges. Esc closes it.</source>
+        <translation>창은 끌어서 옮기고 가장자리를 끌어 크기를 바꿉니다. Esc로 닫습니다.</translation>
+    </message>
+    <message>
+        <source>&amp;Restore defaults</source>
+        <translation>기본값으로(&amp;R)</translation>
+    </message>
+    <message>
+        <source>&amp;Bold</source>
+        <translation>굵게(&amp;B)</translation>
+    </message>
+    <message>
+        <source> pt</source>
+        <translation> pt</translation>
+    </message>
+    <message>
+        <source> px</source>
+        <translation> px</translation>
+    </message>
+    <message>
+        <source>&amp;Text colour</source>
+        <translation>글자 색(&amp;T)</translation>
+    </message>
+    <message>
+        <source>Outline &amp;colour</source>
+        <translation>테두리 색(&amp;C)</translation>
+    </message>
+    <message>
+        <source>Back&amp;ground</source>
+        <translation>배경(&amp;G)</translation>
+    </message>
+    <message>
+        <source>Fade out when nobody s&amp;peaks</source>
+        <translation>말이 없으면 서서히 사라지기(&amp;P)</translation>
+    </message>
+    <message>
+        <source>Let clicks through to the window below (close it with Ctrl+Shift+L then)</source>
+        <translation>클릭을 아래 창으로 보내기 (이때는 Ctrl+Shift+L로 닫습니다)</translation>
+    </message>
+    <message>
+        <source>Open with &amp;every recording</source>
+        <translation>녹음할 때마다 열기(&amp;E)</translation>
+    </message>
+</context>
+<context>
     <name>CaptionView</name>
     <message>
         <source>Live captions</source>
@@ -163,6 +269,13 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
     <message>
         <source>Jump to newest (End)</source>
         <translation>맨 끝으로 (End)</translation>
+    </message>
+</context>
+<context>
+    <name>Captions</name>
+    <message>
+        <source>Captions appear here while Jamak records.</source>
+        <translation>Jamak이 녹음하는 동안 자막이 여기에 나타납니다.</translation>
     </message>
 </context>
 <context>
@@ -223,7 +336,9 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
     </message>
     <message numerus="yes">
         <source>%1 and %n more</source>
-        <translation><numerusform>%1 외 %n개</numerusform></translation>
+        <translation>
+            <numerusform>%1 외 %n개</numerusform>
+        </translation>
     </message>
     <message>
         <source>Left out, because they cannot be transcribed: %1.</source>
@@ -235,7 +350,9 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
     </message>
     <message numerus="yes">
         <source>%n of these files are in the list already.</source>
-        <translation><numerusform>이 파일 가운데 %n개는 이미 목록에 있습니다.</numerusform></translation>
+        <translation>
+            <numerusform>이 파일 가운데 %n개는 이미 목록에 있습니다.</numerusform>
+        </translation>
     </message>
     <message>
         <source>Add again</source>
@@ -276,11 +393,15 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
     </message>
     <message numerus="yes">
         <source>%n recording(s) transcribed.</source>
-        <translation><numerusform>녹음 %n개를 받아썼습니다.</numerusform></translation>
+        <translation>
+            <numerusform>녹음 %n개를 받아썼습니다.</numerusform>
+        </translation>
     </message>
     <message numerus="yes">
         <source>%n could not be transcribed.</source>
-        <translation><numerusform>%n개는 받아쓰지 못했습니다.</numerusform></translation>
+        <translation>
+            <numerusform>%n개는 받아쓰지 못했습니다.</numerusform>
+        </translation>
     </message>
 </context>
 <context>
@@ -462,7 +583,9 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
     </message>
     <message numerus="yes">
         <source>%n file(s) will start as soon as the model is here.</source>
-        <translation><numerusform>모델이 준비되는 대로 파일 %n개를 시작합니다.</numerusform></translation>
+        <translation>
+            <numerusform>모델이 준비되는 대로 파일 %n개를 시작합니다.</numerusform>
+        </translation>
     </message>
     <message>
         <source>Continue the download</source>
@@ -493,6 +616,13 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
     </message>
 </context>
 <context>
+    <name>LevelMeter</name>
+    <message>
+        <source>Level</source>
+        <translation>음량</translation>
+    </message>
+</context>
+<context>
     <name>LibraryDelegate</name>
     <message>
         <source>Retry</source>
@@ -507,7 +637,81 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
     </message>
 </context>
 <context>
+    <name>LiveCommands</name>
+    <message>
+        <source>&amp;Go on recording</source>
+        <translation>녹음 계속(&amp;G)</translation>
+    </message>
+    <message>
+        <source>&amp;Pause recording</source>
+        <translation>녹음 일시 정지(&amp;P)</translation>
+    </message>
+    <message>
+        <source>Go on</source>
+        <translation>계속</translation>
+    </message>
+    <message>
+        <source>Pause</source>
+        <translation>일시 정지</translation>
+    </message>
+    <message>
+        <source>Try again</source>
+        <translation>다시 시도</translation>
+    </message>
+</context>
+<context>
+    <name>LivePanel</name>
+    <message>
+        <source>Recording</source>
+        <translation>녹음 중</translation>
+    </message>
+    <message>
+        <source>Recorded time</source>
+        <translation>녹음 시간</translation>
+    </message>
+    <message>
+        <source>State of the captions</source>
+        <translation>자막 상태</translation>
+    </message>
+    <message>
+        <source>Device being recorded</source>
+        <translation>녹음 중인 장치</translation>
+    </message>
+    <message>
+        <source>%1 s behind</source>
+        <translation>%1초 늦음</translation>
+    </message>
+    <message>
+        <source>Opening the microphone…</source>
+        <translation>마이크를 여는 중…</translation>
+    </message>
+    <message>
+        <source>Writing down the last words…</source>
+        <translation>마지막 말을 받아쓰는 중…</translation>
+    </message>
+    <message>
+        <source>Paused</source>
+        <translation>일시 정지됨</translation>
+    </message>
+    <message>
+        <source>Recording; the captions follow as soon as the model is loaded</source>
+        <translation>녹음 중입니다. 모델을 불러오면 자막이 나옵니다</translation>
+    </message>
+    <message>
+        <source>Recording without captions</source>
+        <translation>자막 없이 녹음 중</translation>
+    </message>
+</context>
+<context>
     <name>MainWindow</name>
+    <message>
+        <source>A recording is running.</source>
+        <translation>녹음이 진행 중입니다.</translation>
+    </message>
+    <message>
+        <source>It is ended and kept. What is not written down yet will be when Jamak is started again.</source>
+        <translation>녹음은 여기서 끝나고 저장됩니다. 아직 받아쓰지 못한 부분은 Jamak을 다시 시작하면 받아씁니다.</translation>
+    </message>
     <message>
         <source>Files are still being transcribed.</source>
         <translation>아직 받아쓰는 중인 파일이 있습니다.</translation>
@@ -538,6 +742,10 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
     <message>
         <source>&amp;File</source>
         <translation>파일(&amp;F)</translation>
+    </message>
+    <message>
+        <source>&amp;Live</source>
+        <translation>실시간(&amp;L)</translation>
     </message>
     <message>
         <source>&amp;Edit</source>
@@ -652,7 +860,9 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
     </message>
     <message numerus="yes">
         <source>Understands %n language(s).</source>
-        <translation><numerusform>%n개 언어를 알아듣습니다.</numerusform></translation>
+        <translation>
+            <numerusform>%n개 언어를 알아듣습니다.</numerusform>
+        </translation>
     </message>
     <message>
         <source>A folder of yours: %1</source>
@@ -717,6 +927,25 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
     </message>
 </context>
 <context>
+    <name>RecordButton</name>
+    <message>
+        <source>&amp;Stop recording</source>
+        <translation>녹음 끝내기(&amp;S)</translation>
+    </message>
+    <message>
+        <source>&amp;Record</source>
+        <translation>녹음(&amp;R)</translation>
+    </message>
+    <message>
+        <source>Stop</source>
+        <translation>끝내기</translation>
+    </message>
+    <message>
+        <source>Record</source>
+        <translation>녹음</translation>
+    </message>
+</context>
+<context>
     <name>RowCommands</name>
     <message>
         <source>“%1” was removed from the list. The file itself stays.</source>
@@ -724,7 +953,9 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
     </message>
     <message numerus="yes">
         <source>%n recordings were removed from the list. The files themselves stay.</source>
-        <translation><numerusform>녹음 %n개를 목록에서 제거했습니다. 파일은 그대로 있습니다.</numerusform></translation>
+        <translation>
+            <numerusform>녹음 %n개를 목록에서 제거했습니다. 파일은 그대로 있습니다.</numerusform>
+        </translation>
     </message>
     <message>
         <source>Undo</source>
@@ -793,6 +1024,10 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
 </context>
 <context>
     <name>Session</name>
+    <message>
+        <source>Recording</source>
+        <translation>녹음 중</translation>
+    </message>
     <message>
         <source>Transcribing</source>
         <translation>받아쓰는 중</translation>
@@ -944,11 +1179,15 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
     <name>SidePanel</name>
     <message numerus="yes">
         <source>%n running</source>
-        <translation><numerusform>진행 중 %n</numerusform></translation>
+        <translation>
+            <numerusform>진행 중 %n</numerusform>
+        </translation>
     </message>
     <message numerus="yes">
         <source>%n waiting</source>
-        <translation><numerusform>대기 중 %n</numerusform></translation>
+        <translation>
+            <numerusform>대기 중 %n</numerusform>
+        </translation>
     </message>
     <message>
         <source>paused</source>
@@ -956,7 +1195,40 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
     </message>
     <message numerus="yes">
         <source>%n recording(s)</source>
-        <translation><numerusform>녹음 %n개</numerusform></translation>
+        <translation>
+            <numerusform>녹음 %n개</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>SourceMenu</name>
+    <message>
+        <source>Record &amp;from</source>
+        <translation>녹음할 소리(&amp;F)</translation>
+    </message>
+    <message>
+        <source>Microphone</source>
+        <translation>마이크</translation>
+    </message>
+    <message>
+        <source>Computer sound</source>
+        <translation>컴퓨터 소리</translation>
+    </message>
+    <message>
+        <source>Microphone and computer sound</source>
+        <translation>마이크와 컴퓨터 소리</translation>
+    </message>
+    <message>
+        <source>System default</source>
+        <translation>시스템 기본값</translation>
+    </message>
+    <message>
+        <source>What is being played</source>
+        <translation>재생 중인 소리</translation>
+    </message>
+    <message>
+        <source>%1 (not connected)</source>
+        <translation>%1 (연결되지 않음)</translation>
     </message>
 </context>
 <context>

@@ -8,10 +8,12 @@ from pathlib import Path
 
 import msgspec
 
+from app.capture.devices import Wish
 from app.desk import Desk
 from app.library import Library
 from app.player import Player
 from app.settings import Settings
+from app.ui.live import Live
 from app.ui.main_window import MainWindow, Parts
 from app.ui.model_shelf import ModelShelf
 from app.ui.queue_gate import QueueGate
@@ -31,6 +33,8 @@ from engine.protocol.events import (
 from engine.protocol.failures import FailureKind, failure
 from engine.protocol.requests import JobId
 from engine.protocol.transcript import AudioTrack, MediaInfo, ModelInfo, ModelPhase, Options, Segment
+from tests.helpers.fake_live import FakeSession
+from tests.helpers.fake_sound import HEADSET, MIC, SPEAKERS, FakeAudio
 from tests.helpers.fake_streams import FakeStreams
 
 TRACK = AudioTrack(index=0, codec="flac", channels=1, sample_rate_hz=16000)
@@ -126,6 +130,9 @@ class WindowRig:
         self.shelf = ModelShelf(self.engine)
         self.player = Player()
         self.gate = QueueGate(self.desk, self.shelf, self.keeper)
+        self.audio = FakeAudio(MIC, HEADSET, SPEAKERS)
+        self.sessions: list[FakeSession] = []
+        self.live = Live(self._make_session)
         self.window = MainWindow(
             Parts(
                 desk=self.desk,
@@ -135,6 +142,8 @@ class WindowRig:
                 gate=self.gate,
                 player=self.player,
                 engine=self.engine,
+                live=self.live,
+                audio=self.audio,
             )
         )
         self.shelf.refresh()
@@ -155,6 +164,17 @@ class WindowRig:
             ModelList(job=job, models=tuple(models), folder="/models", free_bytes=50 * 10**9),
             JobDone(job=job),
         )
+
+    @property
+    def session(self) -> FakeSession:
+        """The newest recording."""
+        return self.sessions[-1]
+
+    def record(self) -> FakeSession:
+        """Press Record, and let the microphone open."""
+        self.window.actions_.record.trigger()
+        self.session.open()
+        return self.session
 
     def make_file(self, name: str) -> str:
         """Return the path of a file that looks like media by its name."""
@@ -196,8 +216,14 @@ class WindowRig:
 
     def close(self) -> None:
         """Put everything away."""
+        self.live.leave()
         self.window.detach()
         self.window.hide()
         self.window.deleteLater()
         self.desk.stop()
         self.library.close()
+
+    def _make_session(self, wishes: tuple[Wish, ...]) -> FakeSession:
+        path = self.folder / f"recording {len(self.sessions) + 1}.wav"
+        self.sessions.append(FakeSession(wishes, path, self.desk.live))
+        return self.session
