@@ -36,6 +36,11 @@ class Mixer:
         self.speed = 1.0
         """How fast the second track is read now: above 1 while its clock is ahead."""
 
+    @property
+    def num_waiting(self) -> int:
+        """Samples of the second track that wait for the first."""
+        return len(self._waiting)
+
     def collect(self, now_s: float) -> Collected:
         """Take what the first track has, with what the second has for it."""
         first = self._first.collect(now_s)

@@ -173,6 +173,10 @@ class Recorder:
             if self._open():
                 self._writer.start()
                 self._tend_until_stopped()
+        except Exception as error:
+            # Whatever a driver comes up with: the recording ends, and is whole.
+            log.error("the recorder crashed: %s", type(error).__name__, exc_info=True)
+            self.failure = failure(FailureKind.INTERNAL, self.path.name, repr(error))
         finally:
             stop_watching()
             self._end()
@@ -255,9 +259,6 @@ class Recorder:
             source.close()
         if self._phase is RecorderPhase.RECORDING:
             self._write_once()
-        if self._wanted is not RecorderPhase.ENDED and self.failure is None:
-            # What tended the devices has crashed; the trace is in the log.
-            self.failure = failure(FailureKind.INTERNAL, self.path.name)
         with self._writing:
             if self._disk is not None:
                 self._disk.close(self._clock())

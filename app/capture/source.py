@@ -10,7 +10,7 @@ from typing import Final
 from app.capture.devices import AudioSystem, Device, Stream, Wish, choose
 from app.capture.notices import Notice, NoticeKind
 from app.capture.ring import Ring, Samples
-from app.capture.watchdog import LOSS_WINDOW_S, Verdict, Vitals, judge, num_missing
+from app.capture.watchdog import LOSS_WINDOW_S, STALL_S, Verdict, Vitals, judge, num_missing
 
 log = logging.getLogger(__name__)
 
@@ -70,6 +70,7 @@ class Source:
         self._num_failures: Counter[str] = Counter()
         self._retry_s = float("-inf")
         self._check = (0.0, 0)
+        self._tended_s = clock()
         self._is_announced = False
         self._is_silent = False
 
@@ -81,9 +82,14 @@ class Source:
     def tend(self, devices: list[Device] | None = None) -> None:
         """Look after the stream: a few times a second, and with the new list when devices have changed."""
         now_s = self._clock()
+        # Who was kept from looking (a busy or sleeping computer) must not blame the device.
+        is_late = now_s - self._tended_s > STALL_S / 2
+        self._tended_s = now_s
         if devices is not None:
             self._forgive(devices)
-        if self._stream is not None:
+        if is_late and self._intake is not None:
+            self._check = (now_s, self._intake.num_samples)
+        elif self._stream is not None:
             self._examine(self._stream, now_s, asks_place=devices is not None)
         if self._stream is not None and devices is not None:
             self._prefer(devices, now_s)
@@ -157,6 +163,8 @@ class Source:
             return
         self._intake = intake
         self.intakes.append(intake)
+        if self._last is None and self._wish.device_id in (None, device.id):
+            self._last = device
         self._check = (0.0, 0)
         self._is_announced = False
 
