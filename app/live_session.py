@@ -152,7 +152,6 @@ class LiveSession:
 
     def on_confirmed(self, delta: str) -> None:
         """Show confirmed text."""
-        self._tail = ""
         self._tell(LiveChange(kind=LiveChangeKind.CONFIRMED, text=delta))
 
     def on_tail(self, text: str) -> None:
@@ -170,6 +169,9 @@ class LiveSession:
     def on_unfinished(self, segment: Segment | None) -> None:
         """Store confirmed text at once, though its segment has not ended."""
         self._unfinished_text = segment.text if segment else ""
+        if segment is not None:
+            # What was the tail is confirmed now; what follows is told next.
+            self._tail = ""
         if self._rows is not None and self._state.recording_id is not None:
             self._rows.keep_unfinished(self._state.recording_id, segment)
         self._show_row_tail()
