@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
 from typing import Final, assert_never
@@ -16,7 +15,7 @@ from torch import Tensor
 from engine.adapters.base import Admission, Decode, Retry, RuntimeOptions
 from engine.adapters.runtime import out_of_memory_raised
 from engine.adapters.whisper.features import log_mel
-from engine.adapters.whisper.guards import Attempt, Verdict, best_of, judge, without_loop
+from engine.adapters.whisper.guards import Attempt, Verdict, judge, settle, silenced, without_loop
 from engine.adapters.whisper.load import load_whisper
 from engine.adapters.whisper.model import Whisper
 from engine.adapters.whisper.prompt import build_prompt
@@ -132,7 +131,7 @@ class WhisperAdapter:
             row.reason = FinishReason.SILENCE
             self._accept(row, row.attempt())
         elif row.is_final and (rejected := self._rejected.get(_attempts_key(row))):
-            self._accept(row, best_of(rejected), is_suspect=True)
+            self._accept(row, settle(rejected), is_suspect=True)
         return row.decode.outcome is not None
 
     def _start(self, rows: Sequence[Row]) -> None:
@@ -264,29 +263,30 @@ class WhisperAdapter:
             case Verdict.ACCEPT:
                 self._accept(row, attempt)
             case Verdict.SILENCE:
-                self._accept(row, replace(attempt, ids=(), reason=FinishReason.SILENCE))
+                self._accept(row, silenced(attempt))
             case Verdict.RETRY:
                 self._reject(row, attempt, objection)
             case _:
                 assert_never(verdict)
 
     def _reject(self, row: Row, attempt: Attempt, objection: str) -> None:
-        """Ask for the next temperature; behind the last one, for the best of all attempts.
+        """Ask for the next temperature; behind the last one, settle for one of all attempts.
 
-        The best is asked for as one more attempt because what was shown of this one cannot be changed.
+        That one is asked for as one more attempt, because what was shown of this one cannot be changed.
         """
         key = _attempts_key(row)
         rejected = (*(self._rejected.get(key) or ()), attempt)
         is_last = row.decode.key.attempt + 1 >= len(row.decode.chunk.options.temperatures)
-        is_best = attempt.reason is FinishReason.STOP and best_of(rejected) is attempt
-        if row.is_final or (is_last and is_best):
-            self._accept(row, attempt, is_suspect=True)
+        settled = settle(rejected)
+        is_shown = attempt.reason is FinishReason.STOP and settled is attempt
+        if row.is_final or (is_last and is_shown):
+            self._accept(row, settled, is_suspect=True)
         else:
             self._rejected.put(key, rejected)
             row.decode.outcome = Retry(objection)
 
     def _accept(self, row: Row, attempt: Attempt, *, is_suspect: bool = False) -> None:
-        """Show what was not shown yet, and let the decoding end."""
+        """Show what was not shown yet, and let the decoding end; silence is never suspect."""
         if attempt.reason is not FinishReason.STOP:
             attempt = without_loop(attempt, self._vocabulary.special.end)
         decode, num_shown = row.decode, len(row.decode.ids)
@@ -302,7 +302,7 @@ class WhisperAdapter:
             compression_ratio=attempt.compression_ratio,
             num_samples=decode.chunk.num_samples,
             token_times=attempt.token_times[: len(attempt.ids)],
-            is_suspect=is_suspect,
+            is_suspect=is_suspect and attempt.reason is not FinishReason.SILENCE,
             num_steps=row.num_steps,
             num_drafted=row.num_drafted,
         )

@@ -17,6 +17,12 @@ from engine.messages import FinishReason
 MAX_COMPRESSION_RATIO: Final = 2.4
 MIN_AVG_LOGPROB: Final = -1.0
 MAX_NO_SPEECH_PROB: Final = 0.6
+MIN_SURE_LOGPROB: Final = -0.6
+"""What speaks against silence where `MAX_NO_SPEECH_PROB` is exceeded. The reference takes -1.0, but base
+reads thanks for watching into white and pink noise at -0.7 (0.65 no speech), and speech, noisy or in seven
+languages, at -0.45 or better (0.07 or less)."""
+MAX_HOPELESS_NO_SPEECH_PROB: Final = 0.3
+"""Enough to call silence what the guards object to at every temperature ("Music", at 0.34 and more)."""
 
 LOOP_MIN_REPEATS: Final = 5
 LOOP_MIN_IDS: Final = 20
@@ -55,11 +61,12 @@ class Attempt:
 def judge(attempt: Attempt) -> tuple[Verdict, str]:
     """Return the verdict and, for a retry, the objection in a word."""
     objection = _objection(attempt)
+    # A loop is likely by itself, so its probability does not speak against silence.
+    is_sure = objection is None and attempt.avg_logprob >= MIN_SURE_LOGPROB
+    if attempt.no_speech_prob > MAX_NO_SPEECH_PROB and not is_sure:
+        return Verdict.SILENCE, ""
     if objection is None:
         return Verdict.ACCEPT, ""
-    # A loop is likely by itself, so its probability does not speak against silence.
-    if attempt.no_speech_prob > MAX_NO_SPEECH_PROB:
-        return Verdict.SILENCE, ""
     return Verdict.RETRY, objection
 
 
@@ -73,8 +80,19 @@ def _objection(attempt: Attempt) -> str | None:
     return None
 
 
-def best_of(attempts: Sequence[Attempt]) -> Attempt:
-    """Return the attempt to keep when the guards objected to all: whole before likely."""
+def settle(attempts: Sequence[Attempt]) -> Attempt:
+    """Return what to keep when the guards objected to all `attempts`: the best one, or silence."""
+    best = _best_of(attempts)
+    return silenced(best) if best.no_speech_prob > MAX_HOPELESS_NO_SPEECH_PROB else best
+
+
+def silenced(attempt: Attempt) -> Attempt:
+    """Return `attempt` with nothing said."""
+    return replace(attempt, ids=(), logprobs=(), attended_s=(), token_times=(), reason=FinishReason.SILENCE)
+
+
+def _best_of(attempts: Sequence[Attempt]) -> Attempt:
+    """Return the most believable attempt: whole before likely."""
 
     def rank(attempt: Attempt) -> tuple[bool, bool, float]:
         is_whole = attempt.reason is FinishReason.STOP

@@ -244,3 +244,13 @@ def test_running_out_of_memory_leaves_nothing_behind(vocabulary: Vocabulary) -> 
         stage.adapter.admit([Admission(chunk(0.0)), Admission(chunk(0.0, index=1))])
     assert not stage.network.cache.used
     assert finished(stage.attempt(chunk(0.0))).reason is FinishReason.STOP
+
+
+def test_garbage_that_hardly_sounds_like_speech_is_taken_back(vocabulary: Vocabulary) -> None:
+    stage = play(vocabulary, *(Saying((FIRST, *PROSE), 0.25, no_speech=0.4) for _ in range(2)))
+    asked = chunk(0.0, 0.0)
+    assert [stage.attempt(asked, n).outcome for n in (0, 1)] == [Retry("unlikely")] * 2
+    last = stage.attempt(asked, 2)
+    assert last.ids == []
+    assert finished(last).reason is FinishReason.SILENCE
+    assert not finished(last).is_suspect

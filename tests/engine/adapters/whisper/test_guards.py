@@ -11,10 +11,10 @@ from engine.adapters.whisper.guards import (
     LOOP_MIN_REPEATS,
     Attempt,
     Verdict,
-    best_of,
     compression_ratio,
     find_loop,
     judge,
+    settle,
     without_loop,
 )
 from engine.messages import FinishReason
@@ -50,6 +50,8 @@ def attempt(
         (attempt(reason=FinishReason.LOOP), Verdict.RETRY),
         (attempt(reason=FinishReason.LENGTH), Verdict.RETRY),
         (attempt(no_speech=0.61), Verdict.ACCEPT),
+        (attempt(no_speech=0.61, logprob=-0.61), Verdict.SILENCE),
+        (attempt(no_speech=0.59, logprob=-0.61), Verdict.ACCEPT),
         (attempt(no_speech=0.61, logprob=-1.01), Verdict.SILENCE),
         (attempt(no_speech=0.61, reason=FinishReason.LOOP), Verdict.SILENCE),
     ],
@@ -62,8 +64,14 @@ def test_the_best_attempt_is_whole_before_it_is_likely() -> None:
     loop = attempt(logprob=-0.1, reason=FinishReason.LOOP)
     repetitive = attempt(logprob=-0.2, ratio=3.0)
     unlikely, unlikelier = attempt(logprob=-1.2), attempt(logprob=-1.5)
-    assert best_of([loop, repetitive, unlikely, unlikelier]) is unlikely
-    assert best_of([loop, repetitive]) is repetitive
+    assert settle([loop, repetitive, unlikely, unlikelier]) is unlikely
+    assert settle([loop, repetitive]) is repetitive
+
+
+def test_what_nothing_helps_and_hardly_sounds_like_speech_is_silence() -> None:
+    settled = settle([attempt(logprob=-1.2, no_speech=0.4), attempt(logprob=-1.5, no_speech=0.4)])
+    assert settled.reason is FinishReason.SILENCE
+    assert settled.ids == settled.logprobs == ()
 
 
 def test_repetition_compresses_and_prose_does_not() -> None:
