@@ -19,8 +19,9 @@ class LocalAgreement(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """New speech that is worth another decoding."""
     held_s: float = 0.2
     """What is heard so close to the end of the audio may still change."""
-    min_logprob: float = -1.2
-    """A token less likely than this is not believed before the speaker pauses, however often it is said."""
+    sure_logprob: float = -1.0
+    unsure_held_s: float = 1.5
+    """The same for a token that is less likely than `sure_logprob`."""
 
 
 class PrefixRollback(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -55,6 +56,8 @@ class RuntimeOptions(msgspec.Struct, frozen=True, kw_only=True):
     dtype: str | None = None
     num_threads: int | None = None
     num_slots: int | None = None
+    cache_folder: str | None = None
+    """Where weights in this machine's own form may be kept; without it they are made at every start."""
 
 
 class OutOfMemory(Exception):

@@ -183,8 +183,7 @@ class AgreementConfirmer(_Window):
 
     def __init__(self, numbers: LocalAgreement) -> None:
         super().__init__()
-        self._held_samples = round(numbers.held_s * SAMPLE_RATE_HZ)
-        self._min_logprob = numbers.min_logprob
+        self._numbers = numbers
 
     def update(self, hypothesis: Hypothesis) -> Update:
         """Take the next hypothesis."""
@@ -194,9 +193,7 @@ class AgreementConfirmer(_Window):
         known_said = [piece for piece in known if not piece.is_special]
         num_agreed = 0
         for index, before in zip(said, known_said, strict=False):
-            piece = rest[index]
-            is_sure = piece.logprob >= self._min_logprob or _is_mark(piece)
-            if piece.id != before.id or not is_sure or self._is_at_end(piece, hypothesis.end):
+            if rest[index].id != before.id or self._is_held(rest[index], hypothesis.end):
                 break
             num_agreed += 1
         cuts = legal_cuts([rest[index].text for index in said])
@@ -205,9 +202,13 @@ class AgreementConfirmer(_Window):
             num_agreed -= 1
         return self._confirm(rest, said[num_agreed - 1] + 1 if num_agreed else 0)
 
-    def _is_at_end(self, piece: Piece, end: int) -> bool:
+    def _is_held(self, piece: Piece, end: int) -> bool:
         """Say whether more audio may still change a piece. Marks are heard in pauses, anywhere."""
-        return not _is_mark(piece) and max(piece.attended, piece.end) > end - self._held_samples
+        if _is_mark(piece):
+            return False
+        numbers = self._numbers
+        held_s = numbers.held_s if piece.logprob >= numbers.sure_logprob else numbers.unsure_held_s
+        return max(piece.attended, piece.end) > end - round(held_s * SAMPLE_RATE_HZ)
 
 
 class RollbackConfirmer(_Window):

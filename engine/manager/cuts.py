@@ -26,7 +26,7 @@ def legal_cuts(texts: Sequence[bytes]) -> list[bool]:
     words = group_words([TimedPiece(text, 0.0, 1.0, 0.0) for text in texts if text], 0.0, 1.0)
     borders = {0, *accumulate(len(word.text) for word in words)}
     return [
-        whole and (end in borders or end == len(joined) or _is_before_mark(joined, end))
+        whole and (end in borders or end == len(joined) or _ends_word(joined, end))
         for end, whole in zip(ends, is_whole, strict=True)
     ]
 
@@ -41,9 +41,11 @@ def _character_ends(texts: Sequence[bytes]) -> tuple[list[int], list[bool]]:
     return ends, is_whole
 
 
-def _is_before_mark(text: str, end: int) -> bool:
-    """Say whether punctuation follows that ends the word before it."""
+def _ends_word(text: str, end: int) -> bool:
+    """Say whether a space follows, or punctuation that ends the word before it."""
     mark = text[end]
+    if mark.isspace():
+        return True
     if unicodedata.category(mark)[0] != "P":
         return False
     return mark not in _WITHIN_WORDS or end + 1 == len(text) or text[end + 1].isspace()

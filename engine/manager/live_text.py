@@ -22,6 +22,7 @@ LONG_SAMPLES: Final = 12 * SAMPLE_RATE_HZ
 """One so long ends at any word."""
 SHORTEST_S: Final = 0.02
 _SENTENCE_ENDS: Final = (".", "?", "!", "。", "？", "！", "…")
+_CLOSING_MARKS: Final = " \"'”’»)]」』）"
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +114,7 @@ class LiveText:
         if not said or not any(char.isalnum() for char in text):
             return False
         length = said[-1].end - said[0].start
-        ends_sentence = text_of(said[-1:]).rstrip().endswith(_SENTENCE_ENDS)
+        ends_sentence = text_of(said[-3:]).rstrip(_CLOSING_MARKS).endswith(_SENTENCE_ENDS)
         return (
             is_new_segment
             or piece.start - said[-1].end >= GAP_SAMPLES

@@ -32,15 +32,18 @@ def delays(spoken: Sequence[Timed], told: Sequence[Timed], language: str) -> lis
     return found
 
 
-def erasure(tails: Sequence[str], num_final: int) -> float:
-    """Return how many characters were shown and taken back, for each character of the final text."""
-    erased = 0
-    for before, after in pairwise(tails):
-        same = 0
-        while same < min(len(before), len(after)) and before[same] == after[same]:
-            same += 1
-        erased += len(before) - same
-    return erased / num_final if num_final else 0.0
+def num_taken_back(deltas: Sequence[Timed], tails: Sequence[Timed]) -> int:
+    """Return how many characters were on the screen and had to go again; tails replace one another."""
+    shown = [
+        "".join(delta for delta, delta_s in deltas if delta_s <= tail_s) + tail for tail, tail_s in tails
+    ]
+    return sum(len(before) - num_same(before, after) for before, after in pairwise(shown))
+
+
+def num_same(one: str, other: str) -> int:
+    """Return how many characters both begin with."""
+    pairs = zip(one, other, strict=False)
+    return next((index for index, pair in enumerate(pairs) if pair[0] != pair[1]), min(len(one), len(other)))
 
 
 def percentile(values: Sequence[float], share: float) -> float:

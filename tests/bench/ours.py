@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from engine.client.client import EngineClient
-
 from engine.config import default_config
 from engine.protocol.events import (
     EngineLost,
@@ -79,7 +78,7 @@ class Engine:
 
     def peak_memory_bytes(self) -> int:
         """Return the peak resident memory of the engine's processes, summed (Linux)."""
-        return sum(peak for peak in map(_peak_bytes, _descendants()) if peak)
+        return sum(peak for peak in map(_peak_bytes, descendants()) if peak)
 
 
 @contextmanager
@@ -92,7 +91,7 @@ def running_engine() -> Iterator[Engine]:
         engine.client.close()
 
 
-def _descendants() -> list[int]:
+def descendants() -> list[int]:
     children: dict[int, list[int]] = {}
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit():

@@ -18,7 +18,7 @@ from engine.protocol.events import Confirmed, SegmentDone
 TOKEN_SAMPLES = SAMPLE_RATE_HZ // 4
 AGREEMENT = LocalAgreement(held_s=0.2)
 ROLLBACK = PrefixRollback()
-POLICIES = [AGREEMENT, ROLLBACK]
+POLICIES: list[Confirmation] = [AGREEMENT, ROLLBACK]
 TOKENS = (
     " the",
     " cat",
@@ -83,12 +83,12 @@ def test_what_is_heard_at_the_very_end_of_the_audio_is_not_confirmed_yet() -> No
     assert text_of(confirmer.open) == " the"
 
 
-def test_what_the_model_hardly_believes_waits_for_the_pause() -> None:
+def test_what_the_model_hardly_believes_must_be_older() -> None:
     confirmer = confirmer_for(AGREEMENT)
     doubtful = [Piece(p.id, p.text, p.start, p.end, p.attended, -3.0) for p in pieces_of(" cat")]
     for _ in range(3):
-        assert confirmer.update(heard(doubtful)).confirmed == ()
-    assert confirmer.finish(None).confirmed_delta == " cat"
+        assert confirmer.update(heard(doubtful, more_s=1.0)).confirmed == ()
+    assert confirmer.update(heard(doubtful, more_s=2.0)).confirmed_delta == " cat"
 
 
 def test_marks_do_not_hold_up_the_word_before_them() -> None:

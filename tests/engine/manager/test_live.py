@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import pytest
 
@@ -117,7 +115,7 @@ class Speaker:
     def _take(self, update: Update) -> None:
         self.confirmed += update.confirmed_delta
 
-    def _hear(self, plan: Plan) -> Sequence[Piece]:
+    def _hear(self, plan: Plan) -> tuple[Piece, ...]:
         if plan.prefix and self.is_deaf_behind_prefix:
             return ()
         reached = plan.prefix[-1].end if plan.prefix else plan.start
