@@ -13,10 +13,10 @@ CUSHION_S: Final = 0.1
 """Of the second track that is kept waiting, so that it need not come at the same moment as the first."""
 _MOST_WAITING_S: Final = 2.0
 """More than that is not drift: it is let go."""
-_SETTLE_S: Final = 4.0
+_SETTLE_S: Final = 8.0
 """Over which the waiting amount is averaged: blocks come in lumps."""
-_GAIN_PER_S: Final = 0.03
-"""An error of 10 ms changes the speed by 300 millionths, as much as clocks differ at most."""
+_GAIN_PER_S: Final = 0.02
+"""An error of 10 ms changes the speed by 200 millionths, as much as clocks differ in practice."""
 _MOST_SPEED: Final = 0.005
 _KNEE: Final = 0.8
 

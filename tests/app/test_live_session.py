@@ -1,4 +1,4 @@
-"""A live session from the first sample to the last word, over fake devices, a fake engine and a real library."""
+"""A live session from first sample to last word, over fake devices, a fake engine and a real library."""
 
 from __future__ import annotations
 
