@@ -33,6 +33,7 @@ from app.ui.wording import plain
 
 _MOST_OUTLINE_PX: Final = 6
 _SWATCH_PX: Final = 18
+_NUMBER_WIDTH: Final = 80
 _PREVIEW: Final = (520, 210)
 _SKY: Final = ("#86b6dd", "#f1d8b4", "#3d6a4e", "#22402e")
 
@@ -148,7 +149,7 @@ class CaptionSettingsDialog(QDialog):
         )
         self._through = self._check(
             "caption_click_through",
-            self.tr("Let clicks through to the window below (close it with Ctrl+Shift+L then)"),
+            self.tr("Let clicks t&hrough to the window below (Ctrl+Shift+L closes it then)"),
             lambda is_on: self._change(is_click_through=is_on),
         )
         self._with_recording = self._check(
@@ -175,8 +176,8 @@ class CaptionPreview(QWidget):
         self.setAccessibleName(self.tr("Preview"))
         self.setMinimumSize(*_PREVIEW)
         self.view = CaptionView(style, is_opaque=not has_compositor(), parent=self)
-        self.view.add(self.tr("What was said stays where it is, line by line,"))
-        self.view.set_tail(" " + self.tr("and what may still change is paler."))
+        self.view.add(self.tr("What was said stays where it is,"))
+        self.view.set_tail(" " + self.tr("what may change is paler"))
 
     def set_style(self, style: CaptionStyle) -> None:
         """Look like this."""
@@ -245,6 +246,7 @@ def _number(name: str, limits: tuple[int, int], suffix: str) -> QSpinBox:
     box.setObjectName(name)
     box.setRange(*limits)
     box.setSuffix(suffix)
+    box.setMinimumWidth(_NUMBER_WIDTH)
     return box
 
 

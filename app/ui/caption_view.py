@@ -54,7 +54,7 @@ class CaptionView(QWidget):
         self._silence = QTimer(self)
         self._silence.setSingleShot(True)
         self._silence.setInterval(FADE_AFTER_MS)
-        self._silence.timeout.connect(self._on_silence)
+        self._silence.timeout.connect(self.pass_silence)
         self._fading = QVariantAnimation(self)
         self._fading.setDuration(_FADE_MS)
         self._fading.setStartValue(1.0)
@@ -119,6 +119,11 @@ class CaptionView(QWidget):
         """Stay visible while somebody points at it."""
         self._is_held = is_held
         self._wake()
+
+    def pass_silence(self) -> None:
+        """Nothing was said for a while: fade, unless somebody is reading back."""
+        if self.is_live and self.shown_lines:
+            self._fading.start()
 
     def scroll_by(self, num_lines: int) -> None:
         """Go towards the newest line; negative goes back."""
@@ -232,10 +237,6 @@ class CaptionView(QWidget):
             self._silence.start()
         else:
             self._silence.stop()
-
-    def _on_silence(self) -> None:
-        if self.is_live and self._shown:
-            self._fading.start()
 
     def _set_strength(self, strength: float) -> None:
         if strength != self._strength:

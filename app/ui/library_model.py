@@ -43,7 +43,7 @@ class LibraryModel(QAbstractListModel):
         match change.kind:
             case ChangeKind.ADDED | ChangeKind.REMOVED | ChangeKind.ORDER:
                 self._rearrange()
-            case ChangeKind.ROW | ChangeKind.PROGRESS:
+            case ChangeKind.ROW | ChangeKind.PROGRESS | ChangeKind.SEGMENT:
                 self._refresh(change.recording_id)
             case _:
                 pass

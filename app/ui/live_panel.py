@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from PySide6.QtCore import QEvent, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QFont, QKeySequence, QPalette
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
 
 from app.live_changes import CaptionPhase, LivePhase, LiveState
 from app.ui.clock import clock_text
@@ -45,8 +45,10 @@ class LivePanel(QFrame):
         for widget in (self._dot, self.elapsed, self.meter, self.status):
             row.addWidget(widget)
         row.addWidget(self.device, 1)
-        for action in (captions, pause, stop):
-            row.addWidget(_button(action))
+        row.addWidget(_button(captions))
+        self._while_recording: list[QWidget] = [self.meter, _button(pause), _button(stop)]
+        for button in self._while_recording[1:]:
+            row.addWidget(button)
         self.hide()
 
     def show_state(self, state: LiveState | None) -> None:
@@ -57,10 +59,9 @@ class LivePanel(QFrame):
             return
         if state.phase is not self._phase:
             self._phase = state.phase
-            self._show_dot()
-        is_recorded = state.phase is not LivePhase.FINISHING
-        self.meter.setVisible(is_recorded)
-        self.device.setVisible(True)
+            self.redraw()
+        for widget in self._while_recording:
+            widget.setVisible(state.phase is not LivePhase.FINISHING)
         self.show_meter(state)
 
     def show_meter(self, state: LiveState) -> None:
@@ -73,14 +74,14 @@ class LivePanel(QFrame):
             self.device.setToolTip(names)
             self._show_device()
 
+    def redraw(self) -> None:
+        """Follow the palette."""
+        is_running = self._phase in (LivePhase.OPENING, LivePhase.RECORDING)
+        self._dot.setPixmap(dot(12, self.devicePixelRatioF(), is_filled=is_running))
+
     def resizeEvent(self, event: object) -> None:
         super().resizeEvent(event)  # type: ignore[arg-type]
         self._show_device()
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange and self._phase is not None:
-            self._show_dot()
 
     def _status(self, state: LiveState) -> str:
         behind = self.tr("%1 s behind").replace("%1", str(round(state.backlog_s)))
@@ -102,10 +103,6 @@ class LivePanel(QFrame):
                 return self.tr("Recording without captions")
             case CaptionPhase.LISTENING | CaptionPhase.DONE:
                 return behind if is_behind else ""
-
-    def _show_dot(self) -> None:
-        is_running = self._phase in (LivePhase.OPENING, LivePhase.RECORDING)
-        self._dot.setPixmap(dot(12, self.devicePixelRatioF(), is_filled=is_running))
 
     def _show_device(self) -> None:
         metrics = self.device.fontMetrics()

@@ -170,6 +170,8 @@ class MainWindow(QMainWindow):
         if event.type() == QEvent.Type.PaletteChange:
             self._icons.redraw()
             self.notices.redraw()
+            self.record_button.redraw()
+            self.live_panel.redraw()
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Ask once while work is going on; what is done and what waits is kept either way."""
@@ -283,6 +285,8 @@ class MainWindow(QMainWindow):
         self.page.apply(change)
         if change.kind is ChangeKind.SEGMENT:
             self.live_commands.show_text()
+            if not self.actions_.export.isEnabled():
+                self.commands.refresh()
         self.end_notice.apply(change)
         match change.kind:
             case ChangeKind.TROUBLE | ChangeKind.WARNING if change.failure is not None:
@@ -306,7 +310,7 @@ class MainWindow(QMainWindow):
         rows = self.side.list.rows.rowCount()
         self.pages.setCurrentWidget(self._page_to_show(rows))
         self.side.setVisible(bool(rows))
-        self.player_bar.setVisible(self.pages.currentWidget() is self.page)
+        self.player_bar.setVisible(self.pages.currentWidget() is self.page and not self.page.is_recording)
         self.side.show_queue(is_held=self.parts.gate.is_held_by_user)
         self.first_run.set_num_waiting(self.parts.desk.num_open)
         self.commands.refresh()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from PySide6.QtCore import QEvent, QRectF, Qt
+from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QAction, QColor, QIcon, QKeySequence, QPainter, QPen, QPixmap
 from PySide6.QtWidgets import QMenu, QToolButton
 
@@ -21,7 +21,7 @@ class RecordButton(QToolButton):
     def __init__(self, record: QAction, sources: QMenu) -> None:
         super().__init__()
         self._record = record
-        self._is_recording: bool | None = None
+        self._is_recording = False
         self.setObjectName("tool_record")
         self.setDefaultAction(record)
         self.setMenu(sources)
@@ -38,14 +38,10 @@ class RecordButton(QToolButton):
         keys = self._record.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
         self._record.setToolTip(f"{plain(text)} ({keys})")
         self.setAccessibleName(plain(text))
-        self._draw()
+        self.redraw()
 
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange and self._is_recording is not None:
-            self._draw()
-
-    def _draw(self) -> None:
+    def redraw(self) -> None:
+        """Follow the palette."""
         drawn = QIcon()
         for scale in _SCALES:
             drawn.addPixmap(_square(scale) if self._is_recording else dot(_ICON_PX, scale))

@@ -142,7 +142,7 @@ class RowPainter:
         if known is not None and known[0] == text:
             self._layouts.move_to_end(key)
             return known[1]
-        layout = lay_out(text, self.style, self.style.text_width(self.row_width), is_tail=is_tail)
+        layout = lay_out(text, self.style, self.style.text_width(self.row_width))
         self._layouts[key] = (text, layout)
         if len(self._layouts) > _MAX_LAYOUTS:
             self._layouts.popitem(last=False)

@@ -14,8 +14,6 @@ _ROLE: Final = QPalette.ColorRole
 _AMBER: Final = QColor("#f2b01e")
 _MAX_LINE_EM: Final = 46
 """Longer lines make the eye lose its place on the way back."""
-_FIRST_WIDE_CHARACTER: Final = "\u2e80"
-"""From here on come the full-width scripts, whose fonts have no italics: slanting hurts them."""
 
 
 @dataclass(frozen=True)
@@ -90,12 +88,9 @@ def row_style(font: QFont, *, zoom_percent: int, with_hours: bool) -> RowStyle:
     )
 
 
-def lay_out(text: str, style: RowStyle, text_width: int, *, is_tail: bool) -> QTextLayout:
+def lay_out(text: str, style: RowStyle, text_width: int) -> QTextLayout:
     """Return `text` broken into lines, the first at zero; right-to-left text stands on the right."""
-    font = QFont(style.text_font)
-    if is_tail and max(text, default="") < _FIRST_WIDE_CHARACTER:
-        font.setItalic(True)
-    layout = QTextLayout(text.replace("\n", "\u2028"), font)
+    layout = QTextLayout(text.replace("\n", "\u2028"), style.text_font)
     is_reversed = _is_right_to_left(text)
     option = QTextOption(Qt.AlignmentFlag.AlignRight if is_reversed else Qt.AlignmentFlag.AlignLeft)
     option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)

@@ -44,6 +44,8 @@ class TranscriptPage(QWidget):
         self._id: int | None = None
         self._late: list[StoredSegment] | None = None
         """Segments that came while the stored ones were being read; None when nothing is being read."""
+        self._live_text: tuple[int, str, str] | None = None
+        """Of the recording that grows, whichever is shown: its id, confirmed text in no segment, tail."""
         self._show_when_read: int | None = None
         self._num_reads = 0
         self.view = TranscriptView()
@@ -67,6 +69,12 @@ class TranscriptPage(QWidget):
         """Whether everything stored of the recording is shown."""
         return self._late is None
 
+    @property
+    def is_recording(self) -> bool:
+        """Whether what is shown is being recorded."""
+        row = self._row()
+        return row is not None and row.recording.state is RowState.RECORDING
+
     def show_recording(self, recording_id: int | None, segment_id: int | None = None) -> None:
         """Show a recording's transcript, and one of its segments in the middle of the screen."""
         if recording_id is not None and recording_id == self._id:
@@ -84,7 +92,8 @@ class TranscriptPage(QWidget):
 
     def show_live_text(self, recording_id: int, confirmed: str, tail: str) -> None:
         """Show what follows the stored segments of a recording that grows, if it is this one."""
-        if recording_id == self._id and self._late is None and self._is_recording:
+        self._live_text = (recording_id, confirmed, tail)
+        if recording_id == self._id and self._late is None and self.is_recording:
             self.view.set_tail(tail, confirmed)
 
     def apply(self, change: DeskChange) -> None:
@@ -94,7 +103,7 @@ class TranscriptPage(QWidget):
         match change.kind:
             case ChangeKind.SEGMENT if change.segment is not None:
                 self._append(change.segment)
-            case ChangeKind.TAIL if self._late is None and not self._is_recording:
+            case ChangeKind.TAIL if self._late is None and not self.is_recording:
                 self.view.set_tail(change.text)
             case ChangeKind.CLEARED:
                 self._num_reads += 1
@@ -128,6 +137,8 @@ class TranscriptPage(QWidget):
         )
         if row is not None and is_running:
             self.view.set_tail(row.tail)
+        if self._live_text is not None:
+            self.show_live_text(*self._live_text)
         if self._show_when_read is not None:
             self.view.show_segment(self._show_when_read)
             self._show_when_read = None
@@ -137,11 +148,6 @@ class TranscriptPage(QWidget):
             self.view.append_segment(segment)
         else:
             self._late.append(segment)
-
-    @property
-    def _is_recording(self) -> bool:
-        row = self._row()
-        return row is not None and row.recording.state is RowState.RECORDING
 
     def _row(self) -> Row | None:
         return self._desk.row(self._id) if self._id is not None else None

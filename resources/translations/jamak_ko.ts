@@ -154,12 +154,12 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
         <translation>미리보기</translation>
     </message>
     <message>
-        <source>What was said stays where it is, line by line,</source>
-        <translation>말한 글은 한 줄씩 그 자리에 머무르고,</translation>
+        <source>What was said stays where it is,</source>
+        <translation>말한 글은 그 자리에 머무르고,</translation>
     </message>
     <message>
-        <source>and what may still change is paler.</source>
-        <translation>아직 바뀔 수 있는 글은 흐리게 보입니다.</translation>
+        <source>what may change is paler</source>
+        <translation>바뀔 수 있는 글은 흐립니다</translation>
     </message>
 </context>
 <context>
@@ -229,8 +229,8 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
         <translation>말이 없으면 서서히 사라지기(&amp;P)</translation>
     </message>
     <message>
-        <source>Let clicks through to the window below (close it with Ctrl+Shift+L then)</source>
-        <translation>클릭을 아래 창으로 보내기 (이때는 Ctrl+Shift+L로 닫습니다)</translation>
+        <source>Let clicks t&amp;hrough to the window below (Ctrl+Shift+L closes it then)</source>
+        <translation>클릭을 아래 창으로 보내기 (이때는 Ctrl+Shift+L로 닫습니다)(&amp;H)</translation>
     </message>
     <message>
         <source>Open with &amp;every recording</source>

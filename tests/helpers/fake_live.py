@@ -26,6 +26,7 @@ class FakeSession:
     def __init__(self, wishes: tuple[Wish, ...], path: Path, rows: LiveRows) -> None:
         self.wishes = wishes
         self.asked: list[str] = []
+        self.num_ticks = 0
         self.state = LiveState(path=str(path), devices=("Built-in Microphone",))
         self._path = path
         self._rows = rows
@@ -60,7 +61,8 @@ class FakeSession:
     def retry_captions(self) -> None:
         self.asked.append("retry")
 
-    def tick(self) -> None: ...
+    def tick(self) -> None:
+        self.num_ticks += 1
 
     def on_events(self, events: Sequence[Event]) -> None: ...
 
