@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from engine.adapters.base import OutOfMemory
-from engine.adapters.runtime import out_of_memory_raised
+from engine.adapters.runtime import Formats, out_of_memory_raised
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class KVCache:
     must stop at its length: behind it lies what the slot held before.
     """
 
-    def __init__(self, shape: SlotShape, num_slots: int, dtype: torch.dtype, device: torch.device) -> None:
+    def __init__(self, shape: SlotShape, num_slots: int, formats: Formats, device: torch.device) -> None:
         """Allocate the pool; a CPU gives its pages only as slots are used. Raises OutOfMemory."""
         self.shape = shape
         self._num_slots = num_slots
@@ -51,12 +51,11 @@ class KVCache:
         self._used: set[int] = set()
         heads = (num_slots, shape.num_heads)
         text, audio = (*heads, shape.max_tokens, shape.head_dim), (*heads, shape.num_frames, shape.head_dim)
+        sizes = [(text, formats.text)] * 2 + [(audio, formats.audio)] * 2
         with out_of_memory_raised():
             # Zeros, because a masked position still takes part in products, and 0 × NaN is NaN.
             self.layers = [
-                LayerCache(
-                    *(torch.zeros(size, dtype=dtype, device=device) for size in (text, text, audio, audio))
-                )
+                LayerCache(*(torch.zeros(size, dtype=dtype, device=device) for size, dtype in sizes))
                 for _ in range(shape.num_layers)
             ]
 

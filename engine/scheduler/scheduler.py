@@ -280,7 +280,11 @@ def _load(settings: SchedulerSettings) -> AsrAdapter | Failure:
     config = settings.config
     folder = Path(settings.folder)
     runtime = RuntimeOptions(
-        device=config.device, dtype=config.dtype, num_threads=config.num_threads, num_slots=config.num_slots
+        device=config.device,
+        dtype=config.dtype,
+        num_threads=config.num_threads,
+        num_slots=config.num_slots,
+        cache_folder=config.cache_folder,
     )
 
     def load() -> AsrAdapter:

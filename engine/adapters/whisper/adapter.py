@@ -325,8 +325,9 @@ def load_adapter(folder: Path, runtime: RuntimeOptions) -> WhisperAdapter:
 def _default_slots(network: Whisper) -> int:
     """Return how many rows fit what their memory may be."""
     dims, kind = network.config.dims, "cpu" if network.device.type == "cpu" else "cuda"
-    num_values = 2 * dims.n_text_layer * dims.n_text_state * (dims.n_audio_ctx + dims.n_text_ctx)
-    slot_bytes = num_values * network.runtime.dtype.itemsize
+    formats = network.runtime.formats
+    frame_bytes = dims.n_audio_ctx * formats.audio.itemsize + dims.n_text_ctx * formats.text.itemsize
+    slot_bytes = 2 * dims.n_text_layer * dims.n_text_state * frame_bytes
     return max(1, min(MAX_SLOTS[kind], MAX_SLOT_BYTES[kind] // slot_bytes))
 
 

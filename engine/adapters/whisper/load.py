@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,9 +11,11 @@ from torch import Tensor
 
 from engine.adapters.base import RuntimeOptions
 from engine.adapters.checkpoint import Checkpoint, open_checkpoint
-from engine.adapters.runtime import apply_threads, choose_runtime, out_of_memory_raised
+from engine.adapters.quantised import Quantised, QuantisedLinear, quantise
+from engine.adapters.runtime import Runtime, apply_threads, choose_runtime, out_of_memory_raised
+from engine.adapters.weight_cache import WeightCache, cache_path
 from engine.adapters.whisper.config import Dimensions, read_config
-from engine.adapters.whisper.layers import Conv, DecoderBlock, EncoderBlock, LayerNorm, Linear
+from engine.adapters.whisper.layers import Conv, DecoderBlock, EncoderBlock, LayerNorm, Linear, Projection
 from engine.adapters.whisper.model import AudioEncoder, TextDecoder, Whisper
 
 
@@ -23,16 +26,31 @@ def load_whisper(folder: Path, options: RuntimeOptions) -> Whisper:
     checkpoint = open_checkpoint(folder)
     config = read_config(checkpoint)
     with torch.inference_mode(), out_of_memory_raised():
-        weights = _Weights(checkpoint, runtime.dtype, runtime.device)
-        return Whisper(config, runtime, _encoder(weights, config.dims), _decoder(weights, config.dims))
+        cache = WeightCache(_cache_path(options, folder, runtime))
+        weights = _Weights(checkpoint, runtime, cache)
+        network = Whisper(config, runtime, _encoder(weights, config.dims), _decoder(weights, config.dims))
+        cache.save()
+        return network
+
+
+def _cache_path(options: RuntimeOptions, folder: Path, runtime: Runtime) -> Path | None:
+    """Return where quantised weights are kept; others are in the checkpoint as they are needed."""
+    formats = runtime.formats
+    form = f"{formats.name} {formats.encoder}"
+    return cache_path(options.cache_folder, folder, form) if formats.is_quantised else None
 
 
 class _Weights:
     """Takes weights by name, checks their shapes and puts them into their final form."""
 
-    def __init__(self, checkpoint: Checkpoint, dtype: torch.dtype, device: torch.device) -> None:
+    def __init__(self, checkpoint: Checkpoint, runtime: Runtime, cache: WeightCache) -> None:
         self._checkpoint = checkpoint
-        self._dtype, self._device = dtype, device
+        self._device = runtime.device
+        self._cache = cache
+        self._text = runtime.formats.text
+        self.encoder = runtime.formats.encoder
+        """What the encoder's projections are made of; `decoder` likewise, int8 where it is quantised."""
+        self.decoder = torch.int8 if runtime.formats.is_quantised else runtime.formats.text
         # Checkpoints saved from the bare network lack the prefix.
         self._prefix = "model." if any(name.startswith("model.") for name in checkpoint.tensors) else ""
 
@@ -44,7 +62,7 @@ class _Weights:
         found = self._checkpoint.tensors.shape(full_name)
         if found != shape:
             raise self._checkpoint.broken(f"{full_name} has shape {found}, not {shape}")
-        return self._checkpoint.tensors[full_name].to(self._device, self._dtype)
+        return self._checkpoint.tensors[full_name].to(self._device, self._text)
 
     def num_rows(self, name: str) -> int:
         """Return a weight's first dimension, 0 where it is missing."""
@@ -52,14 +70,42 @@ class _Weights:
         known = full_name in self._checkpoint.tensors
         return self._checkpoint.tensors.shape(full_name)[0] if known else 0
 
-    def linear(self, name: str, n_out: int, n_in: int) -> Linear:
-        return Linear(self.take(f"{name}.weight", n_out, n_in), self.take(f"{name}.bias", n_out))
+    def projection(
+        self, name: str, kind: torch.dtype, make: Callable[[], Tensor], bias: Tensor | None
+    ) -> Projection:
+        """Return a projection made of `kind`; `make` gives its weight where the cache does not know it."""
+        if kind is torch.int8:
+            made: list[Quantised] = []
+
+            def quantised() -> Quantised:
+                if not made:
+                    made.append(quantise(make()))
+                return made[0]
+
+            weight = self._cache.take(f"{name}.weight", lambda: quantised().weight)
+            scale = self._cache.take(f"{name}.scale", lambda: quantised().scale)
+            return QuantisedLinear(Quantised(weight, scale), bias)
+        weight = self._cache.take(f"{name}.weight", lambda: make().to(kind))
+        return Linear(weight, bias.to(kind) if bias is not None else None)
+
+    def linear(self, name: str, kind: torch.dtype, n_out: int, n_in: int) -> Projection:
+        bias = self.take(f"{name}.bias", n_out)
+        return self.projection(name, kind, lambda: self.take(f"{name}.weight", n_out, n_in), bias)
 
     def conv(self, name: str, n_out: int, n_in: int) -> Conv:
-        return Conv(self.take(f"{name}.weight", n_out, n_in, 3), self.take(f"{name}.bias", n_out))
+        def weight() -> Tensor:
+            return self.take(f"{name}.weight", n_out, n_in, 3).transpose(1, 2).reshape(n_out, 3 * n_in)
+
+        return Conv(self.projection(name, self.encoder, weight, self.take(f"{name}.bias", n_out)))
 
     def norm(self, name: str, width: int) -> LayerNorm:
         return LayerNorm(self.take(f"{name}.weight", width), self.take(f"{name}.bias", width))
+
+    def embedding(self, name: str, n_vocab: int, width: int) -> Tensor:
+        """Return a table of rows to be looked up; in a quantised network a mapped one of half the size."""
+        if self.decoder is not torch.int8:
+            return self.take(name, n_vocab, width)
+        return self._cache.take(name, lambda: self.take(name, n_vocab, width).half())
 
     def attention(self, name: str, width: int, n_head: int) -> AttentionWeights:
         """Return the projections of an attention, queries with the scores' scale already in them.
@@ -68,28 +114,32 @@ class _Weights:
         Whispers have. Keys have no bias.
         """
         scale = (width // n_head) ** -0.5
-        key = self.take(f"{name}.k_proj.weight", width, width)
         value_bias = self.take(f"{name}.v_proj.bias", width)
         return AttentionWeights(
-            q=self.take(f"{name}.q_proj.weight", width, width) * scale,
+            q=lambda: self.take(f"{name}.q_proj.weight", width, width) * scale,
             q_bias=self.take(f"{name}.q_proj.bias", width) * scale,
-            kv=torch.cat([key, self.take(f"{name}.v_proj.weight", width, width)]),
+            kv=lambda: torch.cat(
+                [self.take(f"{name}.{part}_proj.weight", width, width) for part in ("k", "v")]
+            ),
             kv_bias=torch.cat([torch.zeros_like(value_bias), value_bias]),
         )
 
 
 @dataclass(frozen=True, slots=True)
 class AttentionWeights:
-    """Queries apart, keys and values stacked."""
+    """Queries apart, keys and values stacked; weights are made only when asked for."""
 
-    q: Tensor
+    q: Callable[[], Tensor]
     q_bias: Tensor
-    kv: Tensor
+    kv: Callable[[], Tensor]
     kv_bias: Tensor
 
-    def qkv(self) -> Linear:
-        """Return all three as one layer."""
-        return Linear(torch.cat([self.q, self.kv]), torch.cat([self.q_bias, self.kv_bias]))
+    def qkv(self) -> Tensor:
+        """Return all three stacked."""
+        return torch.cat([self.q(), self.kv()])
+
+    def qkv_bias(self) -> Tensor:
+        return torch.cat([self.q_bias, self.kv_bias])
 
 
 def _encoder(weights: _Weights, dims: Dimensions) -> AudioEncoder:
@@ -104,42 +154,47 @@ def _encoder(weights: _Weights, dims: Dimensions) -> AudioEncoder:
 
 
 def _encoder_block(weights: _Weights, name: str, dims: Dimensions) -> EncoderBlock:
-    width, n_mlp = dims.n_audio_state, weights.num_rows(f"{name}.fc1.weight")
+    width, n_mlp, kind = dims.n_audio_state, weights.num_rows(f"{name}.fc1.weight"), weights.encoder
+    own = weights.attention(f"{name}.self_attn", width, dims.n_audio_head)
     return EncoderBlock(
         n_head=dims.n_audio_head,
         attn_ln=weights.norm(f"{name}.self_attn_layer_norm", width),
-        qkv=weights.attention(f"{name}.self_attn", width, dims.n_audio_head).qkv(),
-        out=weights.linear(f"{name}.self_attn.out_proj", width, width),
+        qkv=weights.projection(f"{name}.self_attn.qkv", kind, own.qkv, own.qkv_bias()),
+        out=weights.linear(f"{name}.self_attn.out_proj", kind, width, width),
         mlp_ln=weights.norm(f"{name}.final_layer_norm", width),
-        mlp_in=weights.linear(f"{name}.fc1", n_mlp, width),
-        mlp_out=weights.linear(f"{name}.fc2", width, n_mlp),
+        mlp_in=weights.linear(f"{name}.fc1", kind, n_mlp, width),
+        mlp_out=weights.linear(f"{name}.fc2", kind, width, n_mlp),
     )
 
 
 def _decoder(weights: _Weights, dims: Dimensions) -> TextDecoder:
-    width = dims.n_text_state
+    width, name = dims.n_text_state, "decoder.embed_tokens.weight"
+    embedding = weights.embedding(name, dims.n_vocab, width)
     return TextDecoder(
-        token_embedding=Linear(weights.take("decoder.embed_tokens.weight", dims.n_vocab, width), None),
+        token_embedding=embedding,
         positional_embedding=weights.take("decoder.embed_positions.weight", dims.n_text_ctx, width),
         blocks=[_decoder_block(weights, f"decoder.layers.{n}", dims) for n in range(dims.n_text_layer)],
         ln=weights.norm("decoder.layer_norm", width),
+        logits=weights.projection("decoder.logits", weights.decoder, lambda: embedding, None),
     )
 
 
 def _decoder_block(weights: _Weights, name: str, dims: Dimensions) -> DecoderBlock:
-    width, n_head = dims.n_text_state, dims.n_text_head
+    width, n_head, kind = dims.n_text_state, dims.n_text_head, weights.decoder
     n_mlp = weights.num_rows(f"{name}.fc1.weight")
+    own = weights.attention(f"{name}.self_attn", width, n_head)
     cross = weights.attention(f"{name}.encoder_attn", width, n_head)
     return DecoderBlock(
         n_head=n_head,
         attn_ln=weights.norm(f"{name}.self_attn_layer_norm", width),
-        qkv=weights.attention(f"{name}.self_attn", width, n_head).qkv(),
-        out=weights.linear(f"{name}.self_attn.out_proj", width, width),
+        qkv=weights.projection(f"{name}.self_attn.qkv", kind, own.qkv, own.qkv_bias()),
+        out=weights.linear(f"{name}.self_attn.out_proj", kind, width, width),
         cross_attn_ln=weights.norm(f"{name}.encoder_attn_layer_norm", width),
-        cross_q=Linear(cross.q, cross.q_bias),
-        cross_kv=Linear(cross.kv, cross.kv_bias),
-        cross_out=weights.linear(f"{name}.encoder_attn.out_proj", width, width),
+        cross_q=weights.projection(f"{name}.encoder_attn.q", kind, cross.q, cross.q_bias),
+        # Applied to whole windows, as the encoder's own.
+        cross_kv=weights.projection(f"{name}.encoder_attn.kv", weights.encoder, cross.kv, cross.kv_bias),
+        cross_out=weights.linear(f"{name}.encoder_attn.out_proj", kind, width, width),
         mlp_ln=weights.norm(f"{name}.final_layer_norm", width),
-        mlp_in=weights.linear(f"{name}.fc1", n_mlp, width),
-        mlp_out=weights.linear(f"{name}.fc2", width, n_mlp),
+        mlp_in=weights.linear(f"{name}.fc1", kind, n_mlp, width),
+        mlp_out=weights.linear(f"{name}.fc2", kind, width, n_mlp),
     )

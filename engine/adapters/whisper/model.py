@@ -16,7 +16,7 @@ from engine.adapters.kv import KVCache, SlotShape
 from engine.adapters.runtime import Runtime, out_of_memory_raised
 from engine.adapters.whisper.config import WhisperConfig
 from engine.adapters.whisper.groups import NewTokens, group_rows, lay_out
-from engine.adapters.whisper.layers import Conv, DecoderBlock, EncoderBlock, LayerNorm, Linear
+from engine.adapters.whisper.layers import Conv, DecoderBlock, EncoderBlock, LayerNorm, Projection
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +41,8 @@ class AudioEncoder:
 
     def __call__(self, mel: Tensor) -> Tensor:
         """Return (frames, width) of one window's `mel`, (mels, 2 × frames)."""
-        x = F.gelu(self.conv1(mel))
-        x = F.gelu(self.conv2(x, stride=2))
-        x = x.T + self.positional_embedding
+        x = F.gelu(self.conv1(mel.T))
+        x = F.gelu(self.conv2(x, stride=2)) + self.positional_embedding
         for block in self.blocks:
             x = block(x)
         return self.ln_post(x)
@@ -53,10 +52,13 @@ class AudioEncoder:
 class TextDecoder:
     """Token and position embeddings, transformer blocks, and the embedding again as the way out."""
 
-    token_embedding: Linear
+    token_embedding: Tensor
+    """(vocabulary, width)"""
     positional_embedding: Tensor
     blocks: Sequence[DecoderBlock]
     ln: LayerNorm
+    logits: Projection
+    """The token embedding once more."""
 
 
 class Whisper:
@@ -86,7 +88,7 @@ class Whisper:
             max_tokens=dims.n_text_ctx,
             num_frames=dims.n_audio_ctx,
         )
-        return KVCache(shape, num_slots, self.runtime.dtype, self.device)
+        return KVCache(shape, num_slots, self.runtime.formats, self.device)
 
     @torch.inference_mode()
     def encode(self, mel: Tensor) -> Tensor:
@@ -95,7 +97,7 @@ class Whisper:
         Windows go one by one: 1500 frames already fill the machine, and memory stays that of one.
         """
         with out_of_memory_raised():
-            windows = mel.to(self.device, self.runtime.dtype)
+            windows = mel.to(self.device, self.runtime.formats.text)
             return torch.stack([self._encoder(window) for window in windows])
 
     @torch.inference_mode()
@@ -131,7 +133,7 @@ class Whisper:
         tokens = [token for index in layout.order for token in prompts[index]]
         with out_of_memory_raised():
             x, attention = self._forward(cache, tokens, [new[i] for i in layout.order], with_attention)
-            logits = self._decoder.token_embedding.rows(x[wanted]).float()
+            logits = self._decoder.logits.rows(x[wanted]).float()
             if attention is not None:
                 attention = attention[layout.find_all()]
         for item in new:
@@ -152,12 +154,13 @@ class Whisper:
         groups = group_rows(rows, cache.shape.max_tokens, like=decoder.positional_embedding)
         positions = torch.cat([group.position_index for group in groups])
         ids = torch.tensor(tokens, device=self.device)
-        x = decoder.token_embedding.weight[ids] + decoder.positional_embedding[positions]
+        x = decoder.token_embedding[ids] + decoder.positional_embedding[positions]
         layer_weights: dict[int, Tensor] = {}
         for index, (block, layer) in enumerate(zip(decoder.blocks, cache.layers, strict=True)):
             weights = None
             if with_attention and index in self._alignment_layers:
-                weights = x.new_empty((len(tokens), dims.n_text_head, dims.n_audio_ctx))
+                size = (len(tokens), dims.n_text_head, dims.n_audio_ctx)
+                weights = layer.cross_keys.new_empty(size)
                 layer_weights[index] = weights
             x = block(x, groups, layer, weights)
         attention = None

@@ -7,13 +7,15 @@ import torch
 
 from engine.adapters.base import OutOfMemory
 from engine.adapters.kv import KVCache, SlotShape
+from engine.adapters.runtime import Formats
 
 SHAPE = SlotShape(num_layers=2, num_heads=2, head_dim=4, max_tokens=8, num_frames=6)
+FLOAT32 = Formats("float32", text=torch.float32, audio=torch.float32, encoder=torch.float32)
 
 
 @pytest.fixture
 def cache() -> KVCache:
-    return KVCache(SHAPE, 4, torch.float32, torch.device("cpu"))
+    return KVCache(SHAPE, 4, FLOAT32, torch.device("cpu"))
 
 
 def fill(cache: KVCache, row: int, value: float, length: int) -> None:

@@ -9,14 +9,20 @@ import pytest
 import torch
 
 from engine.adapters.base import OutOfMemory, RuntimeOptions
+from engine.adapters.quantised import is_exact
 from engine.adapters.runtime import choose_runtime, out_of_memory_raised
 from engine.protocol.failures import FailureError
 
 
-def test_on_a_cpu_the_exact_format_is_the_default() -> None:
+def test_on_a_cpu_the_default_is_int8_where_its_sums_are_exact() -> None:
     runtime = choose_runtime(RuntimeOptions(device="cpu", num_threads=2))
-    assert runtime.dtype == torch.float32
-    assert str(runtime) == "CPU, float32, 2 threads"
+    name = "int8" if is_exact() else "float32"
+    assert str(runtime) == f"CPU, {name}, 2 threads"
+
+
+def test_the_exact_format_is_to_be_had_everywhere() -> None:
+    formats = choose_runtime(RuntimeOptions(device="cpu", dtype="float32")).formats
+    assert {formats.text, formats.audio, formats.encoder} == {torch.float32}
 
 
 @pytest.mark.parametrize(
