@@ -17,7 +17,7 @@ class LocalAgreement(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
     pace_s: float = 0.3
     """New speech that is worth another decoding."""
-    held_s: float = 0.2
+    held_s: float = 0.3
     """What is heard so close to the end of the audio may still change."""
     sure_logprob: float = -1.0
     unsure_held_s: float = 1.5

@@ -70,9 +70,16 @@ class Batch:
                 self.tickets += tickets
                 return Setback()
 
+    @property
+    def is_live(self) -> bool:
+        """A live decode is running."""
+        return any(ticket.is_live for ticket in self.tickets)
+
     def step(self) -> Setback:
-        """Let everything that has no outcome yet generate one token."""
+        """Let everything that has no outcome yet generate one token; where live runs, only that."""
+        is_live = self.is_live
         stepping = [ticket for ticket in self.tickets if _decode(ticket).outcome is None]
+        stepping = [ticket for ticket in stepping if ticket.is_live or not is_live]
         if not stepping:
             return Setback()
         match ask(lambda: self._adapter.step([_decode(ticket) for ticket in stepping]), self._subject):

@@ -29,6 +29,10 @@ class Limits:
     """Windows encoded together, while everything that runs waits."""
     is_live_open: bool
     """A live session exists: files leave one slot free, and one window a turn is encoded for them."""
+    may_files_enter: bool = True
+    """False while live work is running or waiting."""
+    may_interims_enter: bool = True
+    """False while it is the files' turn."""
 
 
 def admit_next(queues: Sequence[Sequence[Ticket]], running: Sequence[Ticket], limits: Limits) -> list[Ticket]:
@@ -38,10 +42,15 @@ def admit_next(queues: Sequence[Sequence[Ticket]], running: Sequence[Ticket], li
     does not fit ends the choice: skipping it would let smaller ones keep it out for ever.
     """
     choice = _Choice(running, limits)
-    live = [ticket for queue in queues for ticket in queue if ticket.is_live and not _waits(ticket, running)]
+    live = [ticket for queue in queues for ticket in queue if ticket.is_live]
+    if not limits.may_interims_enter:
+        live = [ticket for ticket in live if ticket.chunk.kind is not ChunkKind.INTERIM]
+    live = [ticket for ticket in live if not _waits(ticket, running)]
     for ticket in sorted(live, key=lambda ticket: (_URGENCY[ticket.chunk.kind], ticket.arrival)):
         if not choice.take(ticket):
             return choice.taken
+    if not limits.may_files_enter:
+        return choice.taken
     files = [deque(queue) for queue in queues if not queue[0].is_live]
     while files:
         queue = min(files, key=lambda queue: choice.rows_of(queue[0].job))

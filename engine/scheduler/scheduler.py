@@ -11,6 +11,7 @@ import logging
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
+from enum import Enum, auto
 from pathlib import Path
 from typing import Final, Protocol, assert_never
 
@@ -22,6 +23,7 @@ from engine.messages import (
     Abort,
     BatchTokenIDOutput,
     Chunk,
+    ChunkKind,
     ConnectDetokenizer,
     DetokenizerMessage,
     Ended,
@@ -40,12 +42,14 @@ from engine.protocol.requests import JobId
 from engine.scheduler.batch import Batch, Setback, ask
 from engine.scheduler.pace import EncodingPace
 from engine.scheduler.policy import Limits, admit_next, superseded_by
+from engine.scheduler.shares import GRACE_S, Shares
 from engine.scheduler.ticket import Ticket, WaitingRoom
 from engine.watchdog import Watchdog, tell_manager
 
 log = logging.getLogger(__name__)
 
 STATS_INTERVAL_S: Final = 1.0
+MOMENT_S: Final = 0.01
 
 
 def run(settings: SchedulerSettings) -> None:
@@ -88,6 +92,14 @@ class Wires(Protocol):
         ...
 
 
+class _Side(Enum):
+    """Whose turn it is."""
+
+    LIVE = auto()
+    FILES = auto()
+    BOTH = auto()
+
+
 class Scheduler:
     """The requests of one loaded model: who waits, who runs, and one turn after the other."""
 
@@ -109,6 +121,9 @@ class Scheduler:
         self._clock = clock
         self._stats_due_s = clock()
         self._pace = EncodingPace()
+        self._shares = Shares()
+        self._was_live = False
+        self._live_until_s = -GRACE_S
         self._finishing: dict[JobId, Finish] = {}
         self._live_jobs: set[JobId] = set()
         self._num_arrived = 0
@@ -124,15 +139,24 @@ class Scheduler:
 
         Raises NetworkLost where this process can do nothing more.
         """
-        for message in self._wires.receive(0 if self.is_working else timeout_s):
+        for message in self._wires.receive(self._patience_s if self.is_working else timeout_s):
             self._take(message)
-        self._admit()
+        begun_s = self._clock()
+        side = self._admit()
+        self._was_live = self._batch.is_live
         self._accept(self._batch.step())
+        self._count(side, begun_s)
         if outputs := self._batch.take_news():
             self._wires.send(BatchTokenIDOutput(model=self._text.model, outputs=outputs))
         self._accept(self._batch.take_ended())
         self._forward_finishes()
         self._tell_stats()
+
+    @property
+    def _patience_s(self) -> float:
+        """How long a turn with work to do may wait for messages: only while nothing may begin."""
+        is_held = not self._batch.tickets and self._side() is _Side.LIVE
+        return MOMENT_S if is_held and not any(ticket.is_live for ticket in self._waiting) else 0
 
     def _take(self, message: SchedulerMessage) -> None:
         match message:
@@ -181,12 +205,43 @@ class Scheduler:
         for ticket in self._batch.tickets:
             ticket.send_again()
 
-    def _admit(self) -> None:
+    def _side(self) -> _Side:
+        """Say whose turn it is, where live and files both have work; closing decodes never wait."""
+        live = [ticket for ticket in self._waiting if ticket.is_live]
+        is_active = live or self._batch.is_live or self._is_live_expected
+        if not is_active or all(ticket.is_live for ticket in self._tickets()):
+            return _Side.BOTH
+        is_urgent = any(ticket.chunk.kind is ChunkKind.CLOSING for ticket in live)
+        if self._batch.is_live or is_urgent:
+            return _Side.LIVE
+        return _Side.FILES if self._shares.are_files_next else _Side.LIVE
+
+    @property
+    def _is_live_expected(self) -> bool:
+        return bool(self._live_jobs) and self._clock() - self._live_until_s < GRACE_S
+
+    def _count(self, side: _Side, begun_s: float) -> None:
+        """Note what a turn took, and when live work was last seen."""
+        now_s = self._clock()
+        if self._was_live:
+            self._live_until_s = now_s
+        if side is _Side.BOTH:
+            return
+        if self._was_live:
+            self._shares.live_took(now_s - begun_s)
+        elif self._batch.tickets or side is _Side.FILES:
+            self._shares.files_took(now_s - begun_s)
+
+    def _admit(self) -> _Side:
+        """Take newcomers in; returns whose turn it is."""
         self._refuse_too_large()
+        side = self._side()
         limits = Limits(
             slots=self._batch.slots,
             max_newcomers=self._pace.max_newcomers,
             is_live_open=bool(self._live_jobs),
+            may_files_enter=side is not _Side.LIVE,
+            may_interims_enter=side is not _Side.FILES,
         )
         chosen = admit_next(self._waiting.queues, self._batch.tickets, limits)
         if chosen:
@@ -195,6 +250,7 @@ class Scheduler:
             with self._wires.patience():
                 self._accept(self._batch.start(chosen))
             self._pace.note(len(chosen), self._clock() - begun_s)
+        return side
 
     def _refuse_too_large(self) -> None:
         slots = self._batch.slots

@@ -333,10 +333,54 @@ def test_a_newer_interim_answers_the_one_that_waits(tmp_path: Path) -> None:
     assert bench.wires.finished() == [("a", 0), ("l", 2)]
 
 
+def test_live_work_runs_alone_and_files_go_on_behind_it(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    bench.put(_chunk("a0"), _chunk("a1"))
+    bench.turn(2)
+    bench.put(_chunk("l0", kind=ChunkKind.INTERIM), _chunk("a2"))
+    bench.turn()
+    while "l0" in bench.adapter.stepped[-1]:
+        assert bench.adapter.stepped[-1] == ["l0"]
+        bench.turn()
+    assert bench.adapter.stepped[-1] == ["a0", "a1"]
+    assert ["a2"] not in bench.adapter.admitted
+    bench.now_s += 1.0
+    bench.run()
+    assert ("a", 2) in bench.wires.finished()
+
+
+def test_a_long_talk_does_not_starve_the_files(tmp_path: Path) -> None:
+    """Interim decodes come one right after the other; files get their part of the time."""
+    bench = Bench(tmp_path)
+
+    def spend(_: Sequence[Decode]) -> None:
+        bench.now_s += 0.01
+
+    bench.adapter.before_step = spend
+    bench.put(_chunk("a0"), _chunk("l0", kind=ChunkKind.INTERIM))
+    for index in range(1, 60):
+        bench.turn(12)
+        bench.put(_chunk(f"l{index}", kind=ChunkKind.INTERIM))
+    assert ("a", 0) in bench.wires.finished()
+    live = sum(row[0].startswith("l") for row in bench.adapter.stepped)
+    assert live > 0.6 * len(bench.adapter.stepped)
+
+
+def test_a_closing_decode_waits_for_no_file(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    bench.adapter.before_step = lambda _: setattr(bench, "now_s", bench.now_s + 1.0)
+    bench.put(_chunk("a0"), _chunk("l0", kind=ChunkKind.INTERIM))
+    bench.turn(30)
+    bench.put(_chunk("l1", kind=ChunkKind.CLOSING))
+    bench.turn()
+    assert bench.adapter.stepped[-1] == ["l1"]
+
+
 def test_a_slot_stays_free_for_live_work_until_the_session_ends(tmp_path: Path) -> None:
     bench = Bench(tmp_path, slots=2)
     bench.put(_chunk("l0", kind=ChunkKind.CLOSING))
     bench.run()
+    bench.now_s += 1.0
     bench.put(*[_chunk(f"a{index}") for index in range(4)])
     bench.turn(3)
     assert bench.adapter.stepped[-1] == ["a0"]
