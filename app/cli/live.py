@@ -79,7 +79,7 @@ def run_live(
     if wish.only_lists:
         console.result("".join(f"{_line(device)}\n" for device in devices))
         return 0
-    source = _source(wish.device, devices)
+    source = source_called(wish.device, devices)
     if source is None:
         console.tell("jamak: " + tr("cli_live_no_device", name=wish.device))
         return 1
@@ -280,7 +280,7 @@ class _Listener:
         )
 
 
-def _source(name: str | None, devices: list[Device]) -> Wish | None:
+def source_called(name: str | None, devices: list[Device]) -> Wish | None:
     """Return what `--device` means; None if no device is called so."""
     if name is None:
         return Wish()
