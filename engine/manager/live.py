@@ -28,6 +28,8 @@ PAUSE_SAMPLES: Final = round(0.6 * SAMPLE_RATE_HZ)
 """A silence that ends an utterance."""
 REST_SAMPLES: Final = 2 * SAMPLE_RATE_HZ
 """A silence over which no text is carried: the window begins anew behind it."""
+CONTEXT_SAMPLES: Final = 12 * SAMPLE_RATE_HZ
+"""An utterance that begins so late in its window gets one of its own: it needs the room."""
 FIRST_SAMPLES: Final = round(0.8 * SAMPLE_RATE_HZ)
 """An utterance is first decoded when it is so long, or paused."""
 LEAST_SPEECH_SAMPLES: Final = round(0.2 * SAMPLE_RATE_HZ)
@@ -96,7 +98,7 @@ class LiveSession:
         self._last: Hypothesis | None = None
         """The last good answer about this window."""
         self._is_speaking = False
-        self._is_flushing = False
+        self._flush_to: int | None = None
         self._closed = first_sample
         """Everything before is confirmed or silence."""
         self._decoded = first_sample
@@ -121,7 +123,7 @@ class LiveSession:
     def tail(self) -> tuple[Piece, ...]:
         """What may be shown behind the confirmed text."""
         if self.lock.language is None and self._last is not None:
-            return self._last.pieces
+            return self._last.pieces[len(self._confirmer.open) :]
         return self._confirmer.tail
 
     @property
@@ -130,8 +132,8 @@ class LiveSession:
         return not self._sent and self._utterance() is None
 
     def flush(self) -> None:
-        """Confirm everything up to now, without waiting for a pause."""
-        self._is_flushing = True
+        """Confirm everything up to now, without waiting for a pause; what comes later may follow at once."""
+        self._flush_to = self.received
 
     def awaits(self, index: int) -> bool:
         return index in self._sent
@@ -141,14 +143,16 @@ class LiveSession:
         utterance = self._utterance()
         if utterance is None:
             if not self._sent:
-                self._is_flushing = self._is_speaking = False
+                self._is_speaking = False
                 self._rest()
             return None
         if not self._is_speaking and not self._sent:
             self._is_speaking = True
             self._begin(utterance)
-        if not self._sent and self._move() and self._is_full(utterance):
-            return self._cut(utterance)
+        if not self._sent:
+            self._move()
+            if self._is_full(utterance):
+                return self._cut(utterance)
         if utterance.is_over:
             return self._end(utterance)
         return self._plan(ChunkKind.INTERIM, self.received) if self._is_due(utterance) else None
@@ -204,8 +208,11 @@ class LiveSession:
             found = self.hearing.utterance(self._closed, pause=PAUSE_SAMPLES, rest=REST_SAMPLES)
             if found is None:
                 return None
-            if self._is_flushing and not found.is_over:
-                found = Utterance(found.begin, found.end, is_over=True)
+            if self._flush_to is not None:
+                if found.begin < self._flush_to:
+                    found = Utterance(found.begin, min(found.end, self._flush_to), is_over=True)
+                else:
+                    self._flush_to = None
             if self._is_speaking or self.hearing.num_speech(found.begin, found.end) >= LEAST_SPEECH_SAMPLES:
                 return found
             if not found.is_over:
@@ -215,8 +222,9 @@ class LiveSession:
     def _begin(self, utterance: Utterance) -> None:
         """Place the window for a new utterance: behind a long silence it begins there."""
         self._news_at = utterance.begin
-        is_far = not self._confirmer.open or utterance.begin - self._confirmer.open[-1].end > REST_SAMPLES
-        if is_far:
+        opened = self._confirmer.open
+        is_far = not opened or utterance.begin - opened[-1].end > REST_SAMPLES
+        if is_far or utterance.begin - self.start > CONTEXT_SAMPLES:
             self._anchor(max(self._closed, utterance.begin - LEAD_SAMPLES))
 
     def _rest(self) -> None:
@@ -235,7 +243,8 @@ class LiveSession:
         if not utterance.is_over:
             self.counts.num_forced += 1
         limit = self.start + self._max_window
-        return self._plan(ChunkKind.CLOSING, self.hearing.quietest(limit - CUT_SAMPLES, limit))
+        low = max(limit - CUT_SAMPLES, utterance.begin + LEAST_SPEECH_SAMPLES)
+        return self._plan(ChunkKind.CLOSING, self.hearing.quietest(low, limit))
 
     def _end(self, utterance: Utterance) -> Plan | Update | None:
         """Confirm an utterance that is over, by its last answer if that has heard it all."""
@@ -243,7 +252,8 @@ class LiveSession:
             return None
         if not self._sent and self._last is not None and self._last.end >= utterance.end:
             return self._close(self._last)
-        return self._plan(ChunkKind.CLOSING, min(self.received, utterance.end + TRAIL_SAMPLES))
+        limit = self.received if self._flush_to is None else self._flush_to
+        return self._plan(ChunkKind.CLOSING, min(limit, utterance.end + TRAIL_SAMPLES))
 
     def _is_due(self, utterance: Utterance) -> bool:
         """Say whether it is time for an interim decode."""
@@ -285,14 +295,14 @@ class LiveSession:
         self._is_speaking, self._last, self._num_bad = False, None, 0
         return update
 
-    def _move(self) -> bool:
-        """Let a long window begin later, at a boundary in its confirmed text; returns True."""
+    def _move(self) -> None:
+        """Let a long window begin later, at a boundary in its confirmed text."""
         moved = moved_start(self._confirmer.open, self.start, self.received)
         if moved is not None:
             self.start, num_kept = moved
             self._confirmer.anchor(num_kept)
             self._last = None
-        return True
+            self.hearing.forget(self.start)
 
     def _anchor(self, start: int) -> None:
         """Begin the window anew, without any context."""

@@ -209,6 +209,30 @@ def test_a_session_goes_on_after_a_flush() -> None:
     assert speaker.confirmed == speaker.spoken
 
 
+def test_speech_that_goes_on_during_a_flush_is_not_lost() -> None:
+    """The button is pressed and somebody still speaks: what follows belongs to what follows."""
+    speaker = Speaker(delay_s=0.5)
+    speaker.speak(2.1)
+    speaker.session.flush()
+    flushed_at = speaker.now
+    speaker.speak(2.1)
+    closing = [plan for plan in speaker.plans if plan.kind is ChunkKind.CLOSING]
+    assert [plan.end for plan in closing] == [flushed_at]
+    speaker.finish()
+    assert speaker.confirmed.endswith(f" w{speaker.said[-1][1]}.")
+    assert abs(speaker.confirmed.count("w") - len(speaker.said)) <= 1
+
+
+def test_an_utterance_late_in_a_window_gets_one_of_its_own() -> None:
+    speaker = Speaker()
+    for _ in range(6):
+        speaker.speak(3)
+        speaker.rest(1)
+    assert max(plan.end - plan.start for plan in speaker.plans) <= 18 * SAMPLE_RATE_HZ
+    speaker.finish()
+    assert speaker.confirmed == speaker.spoken
+
+
 def test_a_knock_is_not_decoded() -> None:
     speaker = Speaker()
     speaker.rest(1)
