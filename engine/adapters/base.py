@@ -13,10 +13,12 @@ from engine.protocol.transcript import Segment
 
 
 class LocalAgreement(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """Live text is confirmed when two decodings in a row agree on it. (whole-window models)"""
+    """Live text is confirmed when decodings in a row, two at least, agree on it. (whole-window models)"""
 
     pace_s: float = 0.3
     """New speech that is worth another decoding."""
+    stable_s: float = 0.5
+    """So much audio must have come since it was first heard: decodings close together err alike."""
     held_s: float = 0.3
     """What is heard so close to the end of the audio may still change."""
     sure_logprob: float = -1.0

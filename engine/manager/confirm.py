@@ -175,7 +175,7 @@ class _Window:
 
 
 class AgreementConfirmer(_Window):
-    """Confirms what two hypotheses in a row agree on, and the model no longer hears at the audio's end.
+    """Confirms what hypotheses in a row agree on for long enough, and is not heard at the audio's end.
 
     Local agreement is Liu et al. 2020 ("Low-latency sequence-to-sequence speech recognition"); stopping
     where attention reaches the end of the audio is AlignAtt (Papi et al. 2023).
@@ -184,23 +184,34 @@ class AgreementConfirmer(_Window):
     def __init__(self, numbers: LocalAgreement) -> None:
         super().__init__()
         self._numbers = numbers
+        self._stable_samples = round(numbers.stable_s * SAMPLE_RATE_HZ)
+        self._since: list[int] = []
+        """How much audio there was when each token of the tail was first heard so; special ones aside."""
 
     def update(self, hypothesis: Hypothesis) -> Update:
         """Take the next hypothesis."""
-        known = self._tail
+        known = [piece for piece in self._tail if not piece.is_special]
         rest = self._behind_confirmed(hypothesis)
         said = [index for index, piece in enumerate(rest) if not piece.is_special]
-        known_said = [piece for piece in known if not piece.is_special]
+        heard = [rest[index] for index in said]
+        num_same = _num_same(known, heard)
+        since = [*self._since[:num_same], *[hypothesis.end] * (len(heard) - num_same)]
         num_agreed = 0
-        for index, before in zip(said, known_said, strict=False):
-            if rest[index].id != before.id or self._is_held(rest[index], hypothesis.end):
+        for piece, first in zip(heard[:num_same], since, strict=False):
+            if hypothesis.end - first < self._stable_samples or self._is_held(piece, hypothesis.end):
                 break
             num_agreed += 1
-        cuts = legal_cuts([rest[index].text for index in said])
-        known_cuts = legal_cuts([piece.text for piece in known_said])
+        cuts = legal_cuts([piece.text for piece in heard])
+        known_cuts = legal_cuts([piece.text for piece in known])
         while num_agreed and not (cuts[num_agreed] and known_cuts[num_agreed]):
             num_agreed -= 1
+        self._since = since[num_agreed:]
         return self._confirm(rest, said[num_agreed - 1] + 1 if num_agreed else 0)
+
+    def finish(self, hypothesis: Hypothesis | None) -> Update:
+        """Confirm all of the last hypothesis; None: of the one before it."""
+        self._since = []
+        return super().finish(hypothesis)
 
     def _is_held(self, piece: Piece, end: int) -> bool:
         """Say whether more audio may still change a piece. Marks are heard in pauses, anywhere."""
@@ -240,6 +251,13 @@ class RollbackConfirmer(_Window):
         super().anchor(num_open)
         if not num_open:
             self._num_chunks = 0
+
+
+def _num_same(one: Sequence[Piece], other: Sequence[Piece]) -> int:
+    """Return how many tokens both begin with."""
+    pairs = zip(one, other, strict=False)
+    differing = (index for index, (left, right) in enumerate(pairs) if left.id != right.id)
+    return next(differing, min(len(one), len(other)))
 
 
 def _is_mark(piece: Piece) -> bool:

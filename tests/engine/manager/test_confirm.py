@@ -16,7 +16,7 @@ from engine.messages import SAMPLE_RATE_HZ
 from engine.protocol.events import Confirmed, SegmentDone
 
 TOKEN_SAMPLES = SAMPLE_RATE_HZ // 4
-AGREEMENT = LocalAgreement(held_s=0.2)
+AGREEMENT = LocalAgreement(held_s=0.2, stable_s=0.0)
 ROLLBACK = PrefixRollback()
 POLICIES: list[Confirmation] = [AGREEMENT, ROLLBACK]
 TOKENS = (
@@ -81,6 +81,16 @@ def test_what_is_heard_at_the_very_end_of_the_audio_is_not_confirmed_yet() -> No
         update = confirmer.update(heard(pieces_of(" the", " cat"), more_s=0.05))
     assert update.tail_text == " cat"
     assert text_of(confirmer.open) == " the"
+
+
+def test_what_is_agreed_on_must_have_been_heard_for_a_while() -> None:
+    """Two decodings of nearly the same audio make the same mistakes."""
+    confirmer = confirmer_for(LocalAgreement(held_s=0.2, stable_s=0.5))
+    said = pieces_of(" the", " cat")
+    confirmer.update(heard(said[:1], more_s=2.0))
+    assert confirmer.update(heard(said, more_s=2.0)).confirmed == ()
+    assert confirmer.update(heard(said, more_s=2.4)).confirmed_delta == " the"
+    assert confirmer.update(heard(said, more_s=2.6)).confirmed_delta == " cat"
 
 
 def test_what_the_model_hardly_believes_must_be_older() -> None:
