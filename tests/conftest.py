@@ -8,11 +8,15 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from engine.config import data_folder
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+# The same examples on every machine, and no test that fails because the machine is busy.
+hypothesis.settings.register_profile("jamak", deadline=None, derandomize=True)
+hypothesis.settings.load_profile("jamak")
 
 # Where `make setup` puts models; looked up before the folders below are exchanged.
 _MODEL_FOLDERS = (os.environ.get("JAMAK_TEST_MODELS"), data_folder() / "models")
