@@ -63,6 +63,11 @@ def rate_of(path: Path) -> int | None:
     return cast("int", struct.unpack_from("<I", head, 60)[0])
 
 
+def part_at(path: Path) -> Part:
+    """Return one file of a recording as long as it is now. Raises OSError."""
+    return Part(path, max(0, path.stat().st_size - HEADER_BYTES) // SAMPLE_BYTES)
+
+
 def parts_of(path: Path) -> list[Part]:
     """Return the parts of the recording at `path` in order; none if it is not ours. Raises OSError."""
     rate_hz = rate_of(path)
@@ -71,7 +76,7 @@ def parts_of(path: Path) -> list[Part]:
         one = part_path(path, len(parts) + 1)
         if parts and not (one.is_file() and rate_of(one) == rate_hz):
             break
-        parts.append(Part(one, (one.stat().st_size - HEADER_BYTES) // SAMPLE_BYTES))
+        parts.append(part_at(one))
     return parts
 
 

@@ -156,9 +156,14 @@ class Recorder:
         return taken
 
     def take_marks(self) -> list[Mark]:
-        """Return the places that were marked, each once and complete."""
-        with self._writing:
+        """Return the places that were marked, each once and complete; those of a busy moment come later."""
+        # A slow disk may hold the lock for long, and whoever asks draws windows.
+        if not self._writing.acquire(blocking=False):
+            return []
+        try:
             return self._marks.take()
+        finally:
+            self._writing.release()
 
     def _want(self, phase: RecorderPhase) -> None:
         if self._wanted is not RecorderPhase.ENDED:

@@ -9,7 +9,7 @@ from typing import BinaryIO, Final
 import numpy as np
 
 from app.capture.pcm import Pcm
-from engine.recording import HEADER_BYTES, SAMPLE_BYTES, header, part_path, parts_of, rate_of
+from engine.recording import HEADER_BYTES, SAMPLE_BYTES, header, part_at, part_path, parts_of, rate_of
 
 MAX_PART_S: Final = 3600
 
@@ -106,12 +106,19 @@ class RecordingReader:
     def num_samples(self) -> int:
         """Ask the disk how long it is now. Raises OSError."""
         self._parts = parts_of(self._path)
+        return self._num_known
+
+    @property
+    def _num_known(self) -> int:
         return sum(part.num_samples for part in self._parts)
 
     def read(self, first: int, end: int) -> Pcm:
         """Return samples `[first, end)`, fewer where the recording ends. Raises OSError."""
-        if end > sum(part.num_samples for part in self._parts):
-            self.num_samples()
+        if end > self._num_known:
+            # Nearly always it is the last part that has grown; only once an hour there is a new one.
+            self._parts[-1] = part_at(self._parts[-1].path)
+        if end > self._num_known:
+            self._parts = parts_of(self._path)
         pieces = []
         start = 0
         for part in self._parts:

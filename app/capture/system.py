@@ -21,8 +21,8 @@ from app.capture.ring import Samples
 log = logging.getLogger(__name__)
 
 _LATENCY_S: Final = 0.1
-_BLOCK_SAMPLES: Final = 512
-"""With this latency nothing is lost while three busy threads share the process; "low" lost 2 %."""
+_BLOCK_S: Final = 0.032
+"""512 samples at 16 kHz. So nothing is lost while three busy threads share the process; "low" lost 2 %."""
 _POLL_S: Final = 2.0
 _MAX_CHANNELS: Final = 8
 _PULSE: Final = "pulse"
@@ -33,30 +33,19 @@ _LOOPBACKS: Final = ("stereo mix", "loopback", "blackhole", "cable output", "wha
 class SystemAudio:
     """`AudioSystem` by PortAudio. May be used from any thread; PortAudio is loaded at the first use."""
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        """PortAudio is not thread-safe, and PULSE_SOURCE belongs to the whole process."""
-        self._num_open = 0
-
     def devices(self) -> list[Device]:
         """List what can be recorded now."""
         if (pulse := _pulse()) is not None and (found := pulse.sources()):
             return list(found)
-        with self._lock:
-            return _portaudio_devices(self._fresh_sounddevice())
+        with _port_audio().in_use() as sounddevice:
+            return _portaudio_devices(sounddevice)
 
     def open(self, device: Device, on_block: OnBlock) -> Stream:
         """Begin to capture `device`, mono, at its own rate. Raises OSError."""
         pulse = _pulse()
         is_source = pulse is not None and any(source.id == device.id for source in pulse.sources())
-        with self._lock:
-            sounddevice = self._fresh_sounddevice()
-            try:
-                stream = _PulseStream(pulse, self._release) if is_source else _PlainStream(self._release)
-                stream.open(sounddevice, device, on_block)
-            except (sounddevice.PortAudioError, ValueError) as error:
-                raise OSError(str(error)) from error
-            self._num_open += 1
+        stream = _PulseStream(pulse) if is_source else _PlainStream()
+        stream.open(device, on_block)
         return stream
 
     def watch(self, on_change: Callable[[], None]) -> Callable[[], None]:
@@ -68,24 +57,52 @@ class SystemAudio:
         poller.start()
         return poller.stop
 
-    def _fresh_sounddevice(self) -> Any:
-        """Load PortAudio. It lists devices once; while nothing is open it can be made to look again."""
-        sounddevice = _sounddevice()
-        if self._num_open == 0:
-            sounddevice._terminate()
-            sounddevice._initialize()
-        return sounddevice
 
-    def _release(self) -> None:
+class _PortAudio:
+    """The library: one for the whole process, not thread-safe, and it lists devices only when it starts.
+
+    PULSE_SOURCE belongs to the whole process, too, and is covered by the same lock.
+    """
+
+    def __init__(self) -> None:
+        _silence_alsa()
+        import sounddevice
+
+        self._sounddevice: Any = sounddevice
+        self._lock = threading.Lock()
+        self._num_open = 0
+
+    @contextmanager
+    def in_use(self) -> Iterator[Any]:
+        """Have the library for oneself, with a list of devices as new as open streams allow."""
         with self._lock:
+            if self._num_open == 0:
+                self._sounddevice._terminate()
+                self._sounddevice._initialize()
+            yield self._sounddevice
+
+    @contextmanager
+    def opening(self) -> Iterator[Any]:
+        """Open one stream. Raises OSError."""
+        with self.in_use() as sounddevice:
+            try:
+                yield sounddevice
+            except (sounddevice.PortAudioError, ValueError) as error:
+                raise OSError(str(error)) from error
+            self._num_open += 1
+
+    @contextmanager
+    def closing(self) -> Iterator[None]:
+        """Close one stream."""
+        with self._lock:
+            yield
             self._num_open -= 1
 
 
 class _PlainStream:
     """A PortAudio stream that gives mono blocks."""
 
-    def __init__(self, on_close: Callable[[], None]) -> None:
-        self._on_close = on_close
+    def __init__(self) -> None:
         self._stream: Any = None
 
     @property
@@ -95,20 +112,21 @@ class _PlainStream:
     def is_elsewhere(self) -> bool:
         return False
 
-    def open(self, sounddevice: Any, device: Device, on_block: OnBlock) -> None:
+    def open(self, device: Device, on_block: OnBlock) -> None:
         num_channels = min(device.num_channels, _MAX_CHANNELS)
-        indexes = {name: index for index, name in reversed(_inputs(sounddevice))}
-        if device.id not in indexes:
-            raise ValueError(f"{device.name} is not there")
-        self._start(sounddevice, indexes[device.id], device.rate_hz, num_channels, on_block)
+        with _port_audio().opening() as sounddevice:
+            indexes = {name: index for index, name in reversed(_inputs(sounddevice))}
+            if device.id not in indexes:
+                raise ValueError(f"{device.name} is not there")
+            self._start(sounddevice, indexes[device.id], device.rate_hz, num_channels, on_block)
 
     def close(self) -> None:
         stream, self._stream = self._stream, _Closed()
         if not isinstance(stream, _Closed):
-            # `stop` waits for the device, for ever if that has stalled.
-            stream.abort(ignore_errors=True)
-            stream.close(ignore_errors=True)
-            self._on_close()
+            with _port_audio().closing():
+                # `stop` waits for the device, for ever if that has stalled.
+                stream.abort(ignore_errors=True)
+                stream.close(ignore_errors=True)
 
     def _start(
         self, sounddevice: Any, device: str | int, rate_hz: int, num_channels: int, on_block: OnBlock
@@ -122,7 +140,7 @@ class _PlainStream:
             channels=num_channels,
             dtype="float32",
             latency=_LATENCY_S,
-            blocksize=_BLOCK_SAMPLES,
+            blocksize=round(_BLOCK_S * rate_hz),
             callback=on_audio,
         )
         try:
@@ -136,8 +154,8 @@ class _PlainStream:
 class _PulseStream(_PlainStream):
     """A PortAudio stream on a PulseAudio source; knows when the server has moved it to another one."""
 
-    def __init__(self, pulse: Any, on_close: Callable[[], None]) -> None:
-        super().__init__(on_close)
+    def __init__(self, pulse: Any) -> None:
+        super().__init__()
         self._pulse = pulse
         self._source = ""
         self._number: int | None = None
@@ -148,12 +166,13 @@ class _PulseStream(_PlainStream):
         place = self._pulse.streams_of_ours().get(self._number)
         return place is not None and place != self._source
 
-    def open(self, sounddevice: Any, device: Device, on_block: OnBlock) -> None:
-        before = self._pulse.streams_of_ours()
-        with _environment("PULSE_SOURCE", device.id):
-            # One channel: the server mixes down by itself, and leaves a microphone's samples as they are.
-            self._start(sounddevice, _PULSE, device.rate_hz, 1, on_block)
-        ours = [number for number in self._pulse.streams_of_ours() if number not in before]
+    def open(self, device: Device, on_block: OnBlock) -> None:
+        with _port_audio().opening() as sounddevice:
+            before = self._pulse.streams_of_ours()
+            with _environment("PULSE_SOURCE", device.id):
+                # One channel: the server mixes down by itself, and leaves a microphone's samples alone.
+                self._start(sounddevice, _PULSE, device.rate_hz, 1, on_block)
+            ours = [number for number in self._pulse.streams_of_ours() if number not in before]
         self._source = device.id
         self._number = ours[0] if len(ours) == 1 else None
 
@@ -218,25 +237,26 @@ def _device(name: str, listed: Any, is_default: bool) -> Device:
 
 
 @functools.cache
+def _port_audio() -> _PortAudio:
+    """Load PortAudio. Raises OSError where its library is missing."""
+    return _PortAudio()
+
+
+@functools.cache
 def _pulse() -> Any:
-    """Return `app.capture.pulse` where it can be used."""
+    """Return `app.capture.pulse` where it can be used: PortAudio must have a way to the server, too."""
     if not sys.platform.startswith("linux"):
         return None
     try:
         from app.capture import pulse
+
+        with _port_audio().in_use() as sounddevice:
+            names = [listed["name"] for listed in sounddevice.query_devices()]
     except (ImportError, OSError) as error:
         log.info("devices are listed without PulseAudio: %s", error)
         return None
-    return pulse
-
-
-@functools.cache
-def _sounddevice() -> Any:
-    """Load PortAudio. Raises OSError where its library is missing."""
-    _silence_alsa()
-    import sounddevice
-
-    return sounddevice
+    # No names at all: there is no server yet, which says nothing about the way to it.
+    return pulse if _PULSE in names or not names else None
 
 
 _ALSA_HANDLER: Final = ctypes.CFUNCTYPE(None)(lambda: None)
