@@ -17,7 +17,7 @@ class LocalAgreement(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
     pace_s: float = 0.3
     """New speech that is worth another decoding."""
-    stable_s: float = 0.5
+    stable_s: float = 0.6
     """So much audio must have come since it was first heard: decodings close together err alike."""
     held_s: float = 0.3
     """What is heard so close to the end of the audio may still change."""

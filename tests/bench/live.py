@@ -65,7 +65,14 @@ def main() -> None:
         clips = chosen(read_clips(folder), quick=arguments.quick)
         report = compare(clips, arguments)
     report["model"], report["gflops"] = arguments.model, matmul_gflops()
-    print(json.dumps(report, ensure_ascii=False, default=lambda number: round(number, 4)))
+    print(json.dumps(rounded(report), ensure_ascii=False))
+
+
+def rounded(value: Any) -> Any:
+    """Return `value` with every number in it rounded to the tenth of a millisecond."""
+    if isinstance(value, dict):
+        return {key: rounded(item) for key, item in value.items()}
+    return round(value, 4) if isinstance(value, float) else value
 
 
 def read_arguments() -> argparse.Namespace:
