@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
+import soundfile
 
 from app.capture.devices import DeviceKind, Wish
 from app.capture.notices import MarkKind, NoticeKind
@@ -183,3 +185,28 @@ def test_the_meter_shows_how_loud_it_is(rig: Rig) -> None:
     assert rig.recorder.level.rms_db == pytest.approx(-6.02, abs=0.1)
     rig.stop()
     assert rig.recorder.level.peak_db == -90.0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="limits of file sizes are POSIX")
+def test_a_disk_that_stays_full_ends_the_recording_with_what_was_written(rig: Rig) -> None:
+    import resource
+
+    stream = rig.start()
+    rig.speak(stream, 16_000)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (80 + 2 * 20_000, before[1]))
+    try:
+        for _ in range(7):
+            stream.speak(np.full(160_000, 0.25, np.float32))
+            time.sleep(0.3)
+        assert rig.recorder.wait(20.0)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert rig.recorder.failure is not None
+    assert rig.recorder.failure.kind is FailureKind.DISK_FULL
+    told = [notice.kind for notice in rig.recorder.take_notices()]
+    assert NoticeKind.DISK_FULL in told
+    assert NoticeKind.STOPPED in told
+    pcm = RecordingReader(rig.path).read(0, 10**8)
+    assert np.array_equal(pcm[:16_000], np.arange(1, 16_001))
+    assert soundfile.info(rig.path).frames == len(pcm) >= 20_000
