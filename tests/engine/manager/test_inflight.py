@@ -6,10 +6,10 @@ from engine.manager.inflight import InFlight
 from engine.messages import Chunk, ChunkKind, DecodingOptions, RequestKey
 
 
-def chunk(job: str, index: int, num_samples: int = 4) -> Chunk:
+def chunk(job: str, index: int, num_samples: int = 4, kind: ChunkKind = ChunkKind.FILE) -> Chunk:
     return Chunk(
         key=RequestKey(job, index),
-        kind=ChunkKind.FILE,
+        kind=kind,
         start_sample=0,
         pcm=bytes(4 * num_samples),
         options=DecodingOptions(),
@@ -33,6 +33,16 @@ def test_each_chunk_is_sent_once_and_in_order() -> None:
     assert flight.take_sendable(8) == []
     flight.add(chunk("b", 0))
     assert names(flight.take_sendable(8)) == [("b", 0)]
+
+
+def test_live_chunks_go_at_once_and_ahead_of_files() -> None:
+    flight = filled(0, 1, 2)
+    assert names(flight.take_sendable(2)) == [("a", 0), ("a", 1)]
+    flight.add(chunk("l", 0, kind=ChunkKind.INTERIM))
+    flight.add(chunk("l", 1, kind=ChunkKind.CLOSING))
+    assert names(flight.take_sendable(2)) == [("l", 0), ("l", 1)]
+    assert flight.take_sendable(2) == []
+    assert names(flight.take_sendable(5)) == [("a", 2)]
 
 
 def test_an_answer_counts_once() -> None:

@@ -25,8 +25,21 @@ def _names(tickets: Sequence[Ticket]) -> list[str]:
     return [f"{ticket.job}{ticket.chunk.key.chunk}" for ticket in tickets]
 
 
-def _limits(*, slots: int = 8, max_newcomers: int = 8, is_live_open: bool = False) -> Limits:
-    return Limits(slots=slots, max_newcomers=max_newcomers, is_live_open=is_live_open)
+def _limits(
+    *,
+    slots: int = 8,
+    max_newcomers: int = 8,
+    is_live_open: bool = False,
+    may_files_enter: bool = True,
+    may_interims_enter: bool = True,
+) -> Limits:
+    return Limits(
+        slots=slots,
+        max_newcomers=max_newcomers,
+        is_live_open=is_live_open,
+        may_files_enter=may_files_enter,
+        may_interims_enter=may_interims_enter,
+    )
 
 
 def _queue(job: str, num_chunks: int) -> list[Ticket]:
@@ -40,6 +53,23 @@ def test_closing_comes_before_interim_and_interim_before_files() -> None:
         [_ticket("m1", CLOSING, arrival=4), _ticket("m2", INTERIM, arrival=1)],
     ]
     assert _names(admit_next(queues, [], _limits())) == ["m1", "m2", "l5", "a0"]
+
+
+def test_an_interim_waits_while_its_session_is_decoded_so_that_a_newer_may_replace_it() -> None:
+    queues = [[_ticket("l5", INTERIM)], [_ticket("m1", INTERIM)]]
+    assert _names(admit_next(queues, [_ticket("l4", INTERIM)], _limits())) == ["m1"]
+    assert _names(admit_next([[_ticket("l6", CLOSING)]], [_ticket("l4", INTERIM)], _limits())) == ["l6"]
+
+
+def test_in_the_files_turn_interims_wait_and_closing_decodes_do_not() -> None:
+    queues = [[_ticket("l5", INTERIM)], [_ticket("m1", CLOSING)], [_ticket("a0")]]
+    assert _names(admit_next(queues[:1] + queues[2:], [], _limits(may_interims_enter=False))) == ["a0"]
+    assert "m1" in _names(admit_next(queues, [], _limits(may_interims_enter=False)))
+
+
+def test_in_the_live_turn_no_file_enters() -> None:
+    queues = [[_ticket("l5", INTERIM)], [_ticket("a0")]]
+    assert _names(admit_next(queues, [], _limits(may_files_enter=False))) == ["l5"]
 
 
 def test_files_take_turns() -> None:
