@@ -67,6 +67,10 @@ class ShortcutsDialog(QDialog):
                 (self.tr("Play from a segment"), ("Return",)),
                 (self.tr("Next or previous match"), ("F3", "Shift+F3")),
                 (self.tr("Close the search"), ("Esc",)),
+                (self.tr("Caption window: read back"), ("Up", "PgUp")),
+                (self.tr("Caption window: jump to newest"), ("End",)),
+                (self.tr("Caption window: move, resize"), ("Ctrl+Left", "Ctrl+Shift+Left")),
+                (self.tr("Caption window: close"), ("Esc",)),
             )
         ]
 

@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.settings import Theme, UiLanguage
+from app.ui.caption_settings import CaptionSettingsDialog
 from app.ui.choice_bar import LanguageBox
 from app.ui.model_shelf import ModelShelf
 from app.ui.settings_keeper import SettingsKeeper
@@ -117,6 +118,12 @@ class SettingsDialog(QDialog):
         _row(form, self.tr("T&heme"), theme)
         _row(form, self.tr("Language of the wi&ndow"), language)
         _row(form, self.tr("Te&xt size of transcripts"), zoom)
+        captions = QPushButton(self.tr("C&ustomise…"))
+        captions.setObjectName("settings_captions")
+        captions.setAutoDefault(False)
+        captions.clicked.connect(lambda: CaptionSettingsDialog(self._keeper, self).exec())
+        _row(form, self.tr("Caption wind&ow"), captions)
+        form.setAlignment(captions, Qt.AlignmentFlag.AlignLeft)
         return box
 
     def _behaviour(self) -> QGroupBox:

@@ -1108,6 +1108,14 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
         <translation>글자 크기(&amp;X)</translation>
     </message>
     <message>
+        <source>C&amp;ustomise…</source>
+        <translation>꾸미기(&amp;U)…</translation>
+    </message>
+    <message>
+        <source>Caption wind&amp;ow</source>
+        <translation>자막 창(&amp;W)</translation>
+    </message>
+    <message>
         <source>Behaviour</source>
         <translation>동작</translation>
     </message>
@@ -1173,6 +1181,22 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
     <message>
         <source>Close the search</source>
         <translation>찾기 닫기</translation>
+    </message>
+    <message>
+        <source>Caption window: read back</source>
+        <translation>자막 창: 되돌아 읽기</translation>
+    </message>
+    <message>
+        <source>Caption window: jump to newest</source>
+        <translation>자막 창: 맨 끝으로</translation>
+    </message>
+    <message>
+        <source>Caption window: move, resize</source>
+        <translation>자막 창: 옮기기, 크기 바꾸기</translation>
+    </message>
+    <message>
+        <source>Caption window: close</source>
+        <translation>자막 창: 닫기</translation>
     </message>
 </context>
 <context>

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import wave
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from engine.protocol.transcript import Options, Segment
 
 
 class FakeSession:
-    """Keeps what was asked of it in `asked`. Its row is a real one; its file is empty.
+    """Keeps what was asked of it in `asked`. Its row is a real one; its file is silence.
 
     Like the real one it tells a change only after its state has it, and tells nothing once ended.
     """
@@ -70,7 +71,7 @@ class FakeSession:
 
     def open(self) -> None:
         """The file is there, and the captions listen."""
-        self._path.write_bytes(b"")
+        write_silence(self._path)
         recording_id = self._rows.begin(self._path, Options())
         self._set(phase=LivePhase.RECORDING, captions=CaptionPhase.LISTENING, recording_id=recording_id)
 
@@ -120,3 +121,12 @@ class FakeSession:
     def _tell(self, change: LiveChange) -> None:
         for observer in tuple(self._observers):
             observer(change)
+
+
+def write_silence(path: Path) -> None:
+    """Write a WAV file of a tenth of a second."""
+    with wave.open(str(path), "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(16_000)
+        file.writeframes(bytes(3200))

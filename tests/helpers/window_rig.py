@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
+from PySide6.QtCore import QCoreApplication, QEvent
 
 from app.capture.devices import Wish
 from app.desk import Desk
@@ -33,7 +34,7 @@ from engine.protocol.events import (
 from engine.protocol.failures import FailureKind, failure
 from engine.protocol.requests import JobId
 from engine.protocol.transcript import AudioTrack, MediaInfo, ModelInfo, ModelPhase, Options, Segment
-from tests.helpers.fake_live import FakeSession
+from tests.helpers.fake_live import FakeSession, write_silence
 from tests.helpers.fake_sound import HEADSET, MIC, SPEAKERS, FakeAudio
 from tests.helpers.fake_streams import FakeStreams
 
@@ -177,9 +178,10 @@ class WindowRig:
         return self.session
 
     def make_file(self, name: str) -> str:
-        """Return the path of a file that looks like media by its name."""
+        """Return the path of a file that looks like media by its name, and is silence."""
         path = self.folder / name
-        path.write_bytes(b"RIFF\0\0\0\0WAVE")
+        # Sound that can be played: a player's complaint, told on a thread of its own, may end the process.
+        write_silence(path)
         return str(path)
 
     def add(self, *names: str) -> list[int]:
@@ -220,6 +222,8 @@ class WindowRig:
         self.window.detach()
         self.window.hide()
         self.window.deleteLater()
+        # Here and now: the garbage collector would do it at any time, and on any thread.
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
         self.desk.stop()
         self.library.close()
 
