@@ -11,7 +11,8 @@ libraries=(libegl1 libgl1 libglib2.0-0 libdbus-1-3 libfontconfig1 libxkbcommon-x
   libpulse0 libportaudio2 libasound2-plugins)
 # Korean, Japanese and Chinese text is boxes without a font that has it.
 if ! { command -v fc-list >/dev/null && [ -n "$(fc-list :lang=ko)" ]; }; then libraries+=(fontconfig fonts-noto-cjk); fi
-if [ "$purpose" = test ]; then libraries+=(xvfb); fi
+# Tests play into virtual microphones.
+if [ "$purpose" = test ]; then libraries+=(pulseaudio pulseaudio-utils); fi
 
 missing_packages() {
   local package
