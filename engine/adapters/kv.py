@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -55,7 +57,7 @@ class KVCache:
         with out_of_memory_raised():
             # Zeros, because a masked position still takes part in products, and 0 × NaN is NaN.
             self.layers = [
-                LayerCache(*(torch.zeros(size, dtype=dtype, device=device) for size, dtype in sizes))
+                LayerCache(*(_zeros(size, dtype, device) for size, dtype in sizes))
                 for _ in range(shape.num_layers)
             ]
 
@@ -128,3 +130,13 @@ class KVCache:
             for layer in self.layers:
                 for field in fields(layer):
                     setattr(layer, field.name, getattr(layer, field.name)[:wanted].clone())
+
+
+def _zeros(size: Sequence[int], dtype: torch.dtype, device: torch.device) -> Tensor:
+    """Return zeros; on a CPU in pages that take no memory before they are written.
+
+    Torch writes its own zeros, so that every slot would take its memory at once.
+    """
+    if device.type != "cpu":
+        return torch.zeros(size, dtype=dtype, device=device)
+    return torch.from_numpy(np.zeros(math.prod(size) * dtype.itemsize, np.uint8)).view(dtype).view(size)

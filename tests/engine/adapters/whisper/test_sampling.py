@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 
+import pytest
 import torch
 
-from engine.adapters.whisper.sampling import choose, new_dice
+from engine.adapters.whisper.sampling import choose, likeliest, new_dice
 
 
 def test_at_temperature_zero_the_likeliest_is_chosen() -> None:
@@ -43,3 +44,14 @@ def test_low_temperatures_prefer_the_likely() -> None:
     num_warm = sum(choose(logits, [warm])[0][0] for _ in range(200))
     assert num_cold > 190
     assert 120 < num_warm < 175
+
+
+@pytest.mark.parametrize("num_ids", [100, 51_840, 51_864, 51_865, 51_866])
+def test_the_likeliest_is_the_first_largest_in_any_vocabulary(num_ids: int) -> None:
+    torch.manual_seed(num_ids)
+    logits = torch.randn(6, num_ids)
+    logits[1] = float("-inf")
+    logits[1, -1] = 0.0
+    logits[2, [3, 70, num_ids - 1]] = 9.0
+    logits[3, num_ids - 2 :] = 9.0
+    assert torch.equal(likeliest(logits), logits.argmax(-1))
