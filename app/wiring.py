@@ -213,12 +213,15 @@ class Session(QObject):
             QTimer.singleShot(100, self, self._rebuild_window)
             return
         current = old.page.recording_id
+        has_captions = old.live_commands.captions.is_shown
         old.save_layout()
         old.detach()
         self.window = MainWindow(self._parts)
         self.window.show()
         if current is not None:
             self.window.side.list.choose(current)
+        if has_captions:
+            self.window.live_commands.captions.show()
         old.hide()
         old.deleteLater()
 

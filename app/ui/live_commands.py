@@ -41,6 +41,7 @@ class LiveCommands(QObject):
         self.captions = Captions(self._live, window.parts.library, self._keeper, self)
         self._connect()
         self._on_shifted()
+        self.show_text()
 
     def detach(self) -> None:
         """Let go of the session, which outlives the window."""

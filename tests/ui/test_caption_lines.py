@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.ui.caption_lines import MAX_LINES, CaptionLines, Line, Room
@@ -37,6 +37,7 @@ def squeezed(text: str) -> str:
     return "".join(text.split())
 
 
+@settings(max_examples=150, deadline=None, derandomize=True)
 @given(steps=STEPS, width=WIDTHS)
 def test_confirmed_lines_only_grow_at_their_end(steps: list[tuple[str, str]], width: int) -> None:
     lines = lines_of(width)
@@ -56,6 +57,7 @@ def test_confirmed_lines_only_grow_at_their_end(steps: list[tuple[str, str]], wi
         before = after
 
 
+@settings(max_examples=150, deadline=None, derandomize=True)
 @given(steps=STEPS, width=WIDTHS, other=WIDTHS)
 def test_no_letter_is_lost_or_said_twice(steps: list[tuple[str, str]], width: int, other: int) -> None:
     lines = lines_of(width)
@@ -76,6 +78,7 @@ def test_no_letter_is_lost_or_said_twice(steps: list[tuple[str, str]], width: in
     assert squeezed("".join(shown(lines))) == squeezed(said + tail)
 
 
+@settings(max_examples=150, deadline=None, derandomize=True)
 @given(text=TEXT, tail=TEXT, width=WIDTHS)
 def test_no_line_is_wider_than_its_room(text: str, tail: str, width: int) -> None:
     lines = lines_of(width)
@@ -84,6 +87,7 @@ def test_no_line_is_wider_than_its_room(text: str, tail: str, width: int) -> Non
     assert all(columns(line) <= width + 2 for line in shown(lines))
 
 
+@settings(max_examples=150, deadline=None, derandomize=True)
 @given(text=TEXT, tail=TEXT, width=WIDTHS)
 def test_a_tail_that_comes_true_stays_where_it_was(text: str, tail: str, width: int) -> None:
     lines = lines_of(width)
@@ -95,6 +99,7 @@ def test_a_tail_that_comes_true_stays_where_it_was(text: str, tail: str, width: 
     assert shown(lines) == before
 
 
+@settings(max_examples=150, deadline=None, derandomize=True)
 @given(text=TEXT, width=WIDTHS, other=WIDTHS)
 def test_another_width_and_back_changes_nothing(text: str, width: int, other: int) -> None:
     lines = lines_of(width)
@@ -190,6 +195,7 @@ def test_few_lines_begin_at_the_top(end: int) -> None:
     assert CaptionScroll(3).first(0, end) == 0
 
 
+@settings(max_examples=150, deadline=None, derandomize=True)
 @given(ends=st.lists(st.integers(0, 40), min_size=1), num_lines=st.integers(1, 6))
 def test_the_first_line_on_screen_goes_back_only_to_show_anything_at_all(
     ends: list[int], num_lines: int
