@@ -95,12 +95,15 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="at most 30 s of audio, one peer")
     parser.add_argument("--model", default="whisper-base")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--peers", nargs="+", choices=list(PEERS), default=list(PEERS))
+    parser.add_argument("--files", nargs="+", help="within the speech set; else two long ones")
     arguments = parser.parse_args()
     if not PEER_PYTHON.exists():
         sys.exit("The peer is not installed: run `make bench-setup` first.")
     folder = speech_folder()
     clips = _chosen(read_clips(folder), folder, arguments)
-    measured = measure(clips, arguments.model, QUICK_PEERS if arguments.quick else tuple(PEERS), arguments)
+    peers = QUICK_PEERS if arguments.quick else arguments.peers
+    measured = measure(clips, arguments.model, peers, arguments.rounds)
     report = summarise(measured, clips)
     report["model"] = arguments.model
     print_table(measured, clips)
@@ -111,12 +114,12 @@ def _chosen(clips: Sequence[Clip], folder: Path, arguments: argparse.Namespace) 
     if arguments.quick:
         english = [clip for clip in clips if clip.folder == "en" and clip.seconds <= QUICK_S]
         return [max(english, key=lambda clip: clip.seconds)]
-    files = ENGLISH_FILES if arguments.model.endswith(".en") else FILES
+    files = arguments.files or (ENGLISH_FILES if arguments.model.endswith(".en") else FILES)
     return [clip for clip in clips if clip.path in [folder / name for name in files]]
 
 
 def measure(
-    clips: Sequence[Clip], model: str, peer_names: Sequence[str], arguments: argparse.Namespace
+    clips: Sequence[Clip], model: str, peer_names: Sequence[str], num_rounds: int
 ) -> dict[str, Measured]:
     """Return what each engine took; "ours" is the first."""
     measured = {name: Measured() for name in ("ours", *peer_names)}
@@ -131,7 +134,7 @@ def measure(
             shortest = min(clips, key=lambda clip: clip.seconds)
             for name, call in transcribe.items():
                 measured[name].load_s, _ = _timed(call, shortest)
-            _run_rounds(clips, transcribe, measured, arguments.rounds)
+            _run_rounds(clips, transcribe, measured, num_rounds)
             for name, peer in peers.items():
                 measured[name].peak_bytes = peer.peak_bytes
         # Only the engine's processes are left now.
@@ -155,6 +158,8 @@ def _run_rounds(
                 elapsed_s, text = _timed(transcribe[name], clip)
                 measured[name].rounds[-1].append(elapsed_s)
                 measured[name].texts.append(text)
+                speed = clip.seconds / elapsed_s
+                print(f"{index + 1} {clip.path.name[:24]:24} {name:10} {speed:6.1f} x", file=sys.stderr)
 
 
 def _timed(call: Callable[[Clip], str], clip: Clip) -> tuple[float, str]:

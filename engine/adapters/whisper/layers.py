@@ -1,8 +1,9 @@
 """The parts a Whisper network is built of; plain objects over tensors, nothing to train.
 
 A row's numbers must not depend on which rows share its pass, or a file's text would change with the
-load. Libraries sum in another order for another size of a matrix; so on a CPU linear layers multiply
+load. Libraries sum in another order for another size of a matrix; so on a CPU float layers multiply
 rows in blocks, and attention pads the remembered positions, to sizes within which the order stays.
+Layers in 8-bit integers need no such care. (`engine.adapters.quantised`)
 """
 
 from __future__ import annotations
