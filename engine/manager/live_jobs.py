@@ -11,26 +11,22 @@ from engine.manager.fleet import Casualties, Fleet
 from engine.manager.live_job import LiveJob
 from engine.manager.model_choice import choose_model
 from engine.manager.models import ModelStore
+from engine.manager.open_jobs import OpenJobs
 from engine.manager.stories import Stories
-from engine.messages import Abort, Chunk, Ended, EndedReason, Finish, StrOutput
-from engine.protocol.events import JobCancelled, Warned
-from engine.protocol.failures import Failure, FailureError, FailureKind, failure
-from engine.protocol.requests import CloseStream, Feed, Flush, JobId, Listen, SetOptions, StreamRequest
+from engine.messages import Chunk, Ended, EndedReason, Finish, StrOutput
+from engine.protocol.events import Warned
+from engine.protocol.failures import FailureError, FailureKind, failure
+from engine.protocol.requests import CloseStream, Feed, Flush, Listen, SetOptions, StreamRequest
 
 log = logging.getLogger(__name__)
 
 
-class LiveJobs:
+class LiveJobs(OpenJobs[LiveJob]):
     """Every open `Listen`. Used by the manager's loop only; nothing waits."""
 
     def __init__(self, fleet: Fleet, stories: Stories, store: ModelStore) -> None:
-        self._fleet = fleet
-        self._stories = stories
+        super().__init__(fleet, stories)
         self._store = store
-        self._jobs: dict[JobId, LiveJob] = {}
-
-    def __contains__(self, job: JobId) -> bool:
-        return job in self._jobs
 
     def start(self, request: Listen) -> None:
         """Begin to listen; a session that cannot be fails at once, with the reason."""
@@ -62,24 +58,11 @@ class LiveJobs:
             case _:
                 assert_never(request)
 
-    def cancel(self, job_id: JobId) -> None:
-        """Forget a session. Its `JobCancelled` follows when nothing of it is left on the way."""
-        job = self._jobs[job_id]
-        if job.is_cancelled:
-            return
-        job.is_cancelled = True
-        if not self._fleet.abort(job.model, job_id):
-            self._end_cancelled(job_id)
-
     def answered(self, output: StrOutput) -> None:
-        """Take text from the detokenizer; answers nobody waits for are ignored."""
-        key = output.key
-        job = self._jobs.get(key.job)
-        if job is None or job.is_cancelled or not self._fleet.awaits(job.model, key.job, key.chunk):
-            return
-        if output.finished is not None:
-            self._fleet.answered(job.model, key.job, key.chunk)
-        self._stories.tell(*job.answered(output))
+        """Take text from the detokenizer."""
+        job = self._take_answer(output)
+        if job is not None:
+            self._stories.tell(*job.answered(output))
 
     def ended(self, message: Ended) -> None:
         """Take the answer of a chunk that yields no text: the session goes on behind it."""
@@ -93,34 +76,17 @@ class LiveJobs:
             name = Path(job.request.options.model).name
             self._stories.tell(Warned(job=key.job, failure=failure(why.kind, name, why.detail)))
 
-    def marker_came_back(self, marker: Finish | Abort) -> None:
-        """Take a marker that has made its round through the loops."""
-        if not self._fleet.came_back(marker):
-            return
-        job = self._jobs.get(marker.job)
-        if job is None:
-            return
-        match marker:
-            case Finish():
-                job.is_finish_back = True
-            case Abort():
-                self._end_cancelled(marker.job)
-            case _:
-                assert_never(marker)
-
     def bury(self, casualties: Casualties) -> None:
         """Do what a death means for the sessions."""
         for job_id, index in casualties.restarted:
             if job_id in self._jobs:
                 self._jobs[job_id].restart(index)
-        for job_id in casualties.aborted:
-            if job_id in self._jobs:
-                self._end_cancelled(job_id)
+        self._end_aborted(casualties.aborted)
         for chunk in casualties.poison:
             if chunk.key.job in self._jobs:
                 self._pass_over(chunk)
         for job_id, why in casualties.failed:
-            self._fail(job_id, why)
+            self.fail(job_id, why)
 
     def turn(self) -> None:
         """Move every session on: ask for decodes, close the book on those that are complete."""
@@ -153,22 +119,3 @@ class LiveJobs:
             self._stories.tell(Warned(job=job.job, failure=why))
             return
         self._stories.tell(*job.set_language(language))
-
-    def _fail(self, job_id: JobId, why: Failure) -> None:
-        job = self._jobs.get(job_id)
-        if job is None:
-            return
-        self._fleet.abort(job.model, job_id)
-        if job.is_cancelled:
-            self._end_cancelled(job_id)
-            return
-        self._forget(job_id)
-        self._stories.fail(job_id, why)
-
-    def _end_cancelled(self, job_id: JobId) -> None:
-        self._forget(job_id)
-        self._stories.tell(JobCancelled(job=job_id))
-
-    def _forget(self, job_id: JobId) -> None:
-        job = self._jobs.pop(job_id)
-        self._fleet.leave(job_id, job.model, time.monotonic())

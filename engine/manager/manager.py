@@ -142,7 +142,8 @@ class TranscriptionManager:
             case Ended():
                 self._owner_of(message.key.job).ended(message)
             case Finish() | Abort():
-                self._owner_of(message.job).marker_came_back(message)
+                if self._fleet.came_back(message) and self._is_open(message.job):
+                    self._owner_of(message.job).marker_came_back(message)
             case MediaOpened() | MediaChunk() | NothingUntil() | MediaTrouble() | MediaEnd() | MediaFailed():
                 self._heard_of_media(message)
             case WorkerReady():
@@ -201,6 +202,9 @@ class TranscriptionManager:
                 self._stories.tell(Diagnosis(job=job, facts=facts), JobDone(job=job))
             case _:
                 assert_never(request)
+
+    def _is_open(self, job: JobId) -> bool:
+        return job in self._live or job in self._transcriptions
 
     def _owner_of(self, job: JobId) -> LiveJobs | Transcriptions:
         return self._live if job in self._live else self._transcriptions

@@ -13,11 +13,11 @@ from engine.manager.file_job import FileJob
 from engine.manager.fleet import Casualties, Fleet
 from engine.manager.model_choice import choose_model
 from engine.manager.models import ModelStore
+from engine.manager.open_jobs import OpenJobs
 from engine.manager.reader import MediaReader, Reading
 from engine.manager.stories import Stories
 from engine.messages import (
     SAMPLE_RATE_HZ,
-    Abort,
     Ended,
     EndedReason,
     Finish,
@@ -29,7 +29,7 @@ from engine.messages import (
     NothingUntil,
     StrOutput,
 )
-from engine.protocol.events import JobCancelled, Warned
+from engine.protocol.events import Warned
 from engine.protocol.failures import Failure, FailureError, FailureKind, failure
 from engine.protocol.requests import JobId, TranscribeFile
 
@@ -50,22 +50,17 @@ ABOUT_FILES = frozenset(
 BYTES_PER_SECOND = 4 * SAMPLE_RATE_HZ
 
 
-class Transcriptions:
+class Transcriptions(OpenJobs[FileJob]):
     """Every open `TranscribeFile`. Used by the manager's loop only; nothing waits."""
 
     def __init__(
         self, fleet: Fleet, stories: Stories, store: ModelStore, *, inbox_address: str, window_bytes: int
     ) -> None:
-        self._fleet = fleet
-        self._stories = stories
+        super().__init__(fleet, stories)
         self._store = store
         self._inbox_address = inbox_address
         self._window_bytes = window_bytes
-        self._jobs: dict[JobId, FileJob] = {}
         self._chunk_bytes: dict[JobId, int] = {}
-
-    def __contains__(self, job: JobId) -> bool:
-        return job in self._jobs
 
     def start(self, request: TranscribeFile) -> None:
         """Begin a job; one that cannot be done fails at once, with the reason."""
@@ -96,30 +91,6 @@ class Transcriptions:
         self._fleet.join(request.job, source)
         job.reader.start()
 
-    def cancel(self, job_id: JobId) -> None:
-        """Stop a job. Its `JobCancelled` follows when nothing of it is left on the way."""
-        job = self._jobs[job_id]
-        if job.is_cancelled:
-            return
-        job.is_cancelled = True
-        job.reader.stop()
-        if not self._fleet.abort(job.model, job_id):
-            self._end_cancelled(job_id)
-
-    def fail(self, job_id: JobId, why: Failure) -> None:
-        """End a job; the failure names the file unless its fault is the model's. What was told stays true."""
-        job = self._jobs.get(job_id)
-        if job is None:
-            return
-        self._fleet.abort(job.model, job_id)
-        if job.is_cancelled:
-            self._end_cancelled(job_id)
-            return
-        self._forget(job_id)
-        if why.kind in ABOUT_FILES:
-            why = failure(why.kind, Path(job.request.path).name, why.detail)
-        self._stories.fail(job_id, why)
-
     def heard_of_media(self, message: MediaMessage) -> None:
         """Take what a reader says."""
         job = self._jobs.get(message.job)
@@ -138,14 +109,10 @@ class Transcriptions:
                 assert_never(message)
 
     def answered(self, output: StrOutput) -> None:
-        """Take text from the detokenizer; answers nobody waits for are ignored."""
-        key = output.key
-        job = self._jobs.get(key.job)
-        if job is None or job.is_cancelled or not self._fleet.awaits(job.model, key.job, key.chunk):
-            return
-        if output.finished is not None:
-            self._fleet.answered(job.model, key.job, key.chunk)
-        self._stories.tell(*job.answered(output, time.monotonic()))
+        """Take text from the detokenizer."""
+        job = self._take_answer(output)
+        if job is not None:
+            self._stories.tell(*job.answered(output, time.monotonic()))
 
     def ended(self, message: Ended) -> None:
         """Take the answer of a chunk that yields no text: the job fails with it."""
@@ -158,29 +125,12 @@ class Transcriptions:
             why = failure(FailureKind.LOST_STATE, "", why.detail)
         self.fail(key.job, why)
 
-    def marker_came_back(self, marker: Finish | Abort) -> None:
-        """Take a marker that has made its round through the loops."""
-        if not self._fleet.came_back(marker):
-            return
-        job = self._jobs.get(marker.job)
-        if job is None:
-            return
-        match marker:
-            case Finish():
-                job.is_finish_back = True
-            case Abort():
-                self._end_cancelled(marker.job)
-            case _:
-                assert_never(marker)
-
     def bury(self, casualties: Casualties) -> None:
         """Do what a death means for the jobs."""
         for job_id, index in casualties.restarted:
             if job_id in self._jobs:
                 self._stories.tell(*self._jobs[job_id].assembler.restart(index))
-        for job_id in casualties.aborted:
-            if job_id in self._jobs:
-                self._end_cancelled(job_id)
+        self._end_aborted(casualties.aborted)
         for chunk in casualties.poison:
             self.fail(chunk.key.job, failure(FailureKind.POISON, ""))
         for job_id, why in casualties.failed:
@@ -221,12 +171,15 @@ class Transcriptions:
             job.reader.credit(allowed - job.credits)
             job.credits = allowed
 
-    def _end_cancelled(self, job_id: JobId) -> None:
-        self._forget(job_id)
-        self._stories.tell(JobCancelled(job=job_id))
+    def _stop(self, job: FileJob) -> None:
+        job.reader.stop()
+
+    def _worded(self, job: FileJob, why: Failure) -> Failure:
+        """A failure names the file unless its fault is the model's."""
+        if why.kind not in ABOUT_FILES:
+            return why
+        return failure(why.kind, Path(job.request.path).name, why.detail)
 
     def _forget(self, job_id: JobId) -> None:
-        job = self._jobs.pop(job_id)
+        super()._forget(job_id)
         del self._chunk_bytes[job_id]
-        job.reader.stop()
-        self._fleet.leave(job_id, job.model, time.monotonic())
