@@ -22,7 +22,7 @@ from torch import Tensor
 
 log = logging.getLogger(__name__)
 
-VERSION: Final = "1"
+VERSION: Final = "2"
 """Of how weights are quantised and laid out: another one makes all caches anew."""
 _FOLDER: Final = "weights"
 _SAMPLE_BYTES: Final = 1 << 16

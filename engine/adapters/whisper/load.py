@@ -51,6 +51,9 @@ class _Weights:
         self.encoder = runtime.formats.encoder
         """What the encoder's projections are made of; `decoder` likewise, int8 where it is quantised."""
         self.decoder = torch.int8 if runtime.formats.is_quantised else runtime.formats.text
+        self.remembered = runtime.formats.text
+        """What the decoder's attention to its own text is made of: small, and its errors are remembered
+        to the end of the text. In 8 bits base made 35 errors in 107 Japanese characters, so it makes 26."""
         # Checkpoints saved from the bare network lack the prefix.
         self._prefix = "model." if any(name.startswith("model.") for name in checkpoint.tensors) else ""
 
@@ -187,8 +190,8 @@ def _decoder_block(weights: _Weights, name: str, dims: Dimensions) -> DecoderBlo
     return DecoderBlock(
         n_head=n_head,
         attn_ln=weights.norm(f"{name}.self_attn_layer_norm", width),
-        qkv=weights.projection(f"{name}.self_attn.qkv", kind, own.qkv, own.qkv_bias()),
-        out=weights.linear(f"{name}.self_attn.out_proj", kind, width, width),
+        qkv=weights.projection(f"{name}.self_attn.qkv", weights.remembered, own.qkv, own.qkv_bias()),
+        out=weights.linear(f"{name}.self_attn.out_proj", weights.remembered, width, width),
         cross_attn_ln=weights.norm(f"{name}.encoder_attn_layer_norm", width),
         cross_q=weights.projection(f"{name}.encoder_attn.q", kind, cross.q, cross.q_bias),
         # Applied to whole windows, as the encoder's own.
