@@ -37,7 +37,7 @@ def main() -> None:
     )
     parser.add_argument("--quick", action="store_true", help="at most 30 s of audio")
     parser.add_argument("--model", default="whisper-base")
-    parser.add_argument("--peer-type", default="float32", help="the peer's compute type")
+    parser.add_argument("--peer-type", default="int8", help="the peer's compute type")
     parser.add_argument("--peer-beam", type=int, default=1)
     arguments = parser.parse_args()
     folder = speech_folder()
