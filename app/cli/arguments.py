@@ -89,18 +89,7 @@ def _add_transcribe(commands: argparse._SubParsersAction[argparse.ArgumentParser
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     command.add_argument("files", nargs="+", metavar="FILE", help="a media file, or a folder to search")
-    command.add_argument(
-        "--model",
-        default=Options().model,
-        help="a model's key (`jamak models`) or a checkpoint's folder; default: %(default)s",
-    )
-    command.add_argument("--language", default="auto", help="two-letter code; default: detect it")
-    tasks = [task.value for task in Task]
-    command.add_argument(
-        "--task", choices=tasks, default=Task.TRANSCRIBE.value, help="translate: into English"
-    )
-    formats = [format.value for format in ExportFormat]
-    command.add_argument("--format", choices=formats, default=ExportFormat.TXT.value, help="default: txt")
+    _add_choices(command)
     command.add_argument(
         "--output-dir",
         type=Path,
@@ -138,18 +127,7 @@ def _add_live(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     )
     command.add_argument("--mix", action="store_true", help="record what the computer plays as well")
     command.add_argument("--list-devices", action="store_true", help="list what can be recorded, and end")
-    command.add_argument(
-        "--model",
-        default=Options().model,
-        help="a model's key (`jamak models`) or a checkpoint's folder; default: %(default)s",
-    )
-    command.add_argument("--language", default="auto", help="two-letter code; default: detect it")
-    tasks = [task.value for task in Task]
-    command.add_argument(
-        "--task", choices=tasks, default=Task.TRANSCRIBE.value, help="translate: into English"
-    )
-    formats = [format.value for format in ExportFormat]
-    command.add_argument("--format", choices=formats, default=ExportFormat.TXT.value, help="default: txt")
+    _add_choices(command)
     command.add_argument(
         "--output", type=Path, metavar="FILE", help="write the whole transcript there at the end, too"
     )
@@ -168,3 +146,19 @@ def _add_models(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     ):
         one = actions.add_parser(action, help=text)
         one.add_argument("models", nargs="+", metavar="MODEL", help="a model's key")
+
+
+def _add_choices(command: argparse.ArgumentParser) -> None:
+    """Let the user choose what every transcript needs, whether of a file or of a microphone."""
+    command.add_argument(
+        "--model",
+        default=Options().model,
+        help="a model's key (`jamak models`) or a checkpoint's folder; default: %(default)s",
+    )
+    command.add_argument("--language", default="auto", help="two-letter code; default: detect it")
+    tasks = [task.value for task in Task]
+    command.add_argument(
+        "--task", choices=tasks, default=Task.TRANSCRIBE.value, help="translate: into English"
+    )
+    formats = [format.value for format in ExportFormat]
+    command.add_argument("--format", choices=formats, default=ExportFormat.TXT.value, help="default: txt")
