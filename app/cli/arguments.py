@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Final
 
@@ -11,6 +10,7 @@ import msgspec
 
 from app.texts import tr
 from engine.export import ExportFormat
+from engine.facts import version_of
 from engine.protocol.transcript import Options, Task
 
 _DETECT: Final = frozenset({"auto", "detect", ""})
@@ -31,21 +31,13 @@ def parser() -> argparse.ArgumentParser:
         epilog=_EXIT_CODES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    root.add_argument("--version", action="version", version=f"jamak {own_version()}")
+    root.add_argument("--version", action="version", version=f"jamak {version_of('jamak')}")
     commands = root.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_transcribe(commands)
     _add_live(commands)
     _add_models(commands)
     commands.add_parser("doctor", help="say what is installed and what works here, ready to be pasted")
     return root
-
-
-def own_version() -> str:
-    """Return this program's version."""
-    try:
-        return version("jamak")
-    except PackageNotFoundError:
-        return "unknown"
 
 
 def options(arguments: argparse.Namespace) -> Options:

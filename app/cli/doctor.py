@@ -2,34 +2,14 @@
 
 from __future__ import annotations
 
-import platform
-import sys
-from importlib.metadata import PackageNotFoundError, version
-from typing import Final
-
-from app.cli.arguments import own_version
 from app.cli.console import Console
 from app.cli.models import model_lines
 from app.cli.session import Session
 from app.display import can_show_windows
 from app.paths import library_path, settings_path
 from engine.config import cache_folder, log_folder, runtime_folder
+from engine.facts import machine_facts
 from engine.protocol.events import Diagnosis, Event, JobDone, JobFailed, ModelList
-
-_PACKAGES: Final = (
-    "PySide6-Essentials",
-    "PySide6-Addons",
-    "torch",
-    "transformers",
-    "tokenizers",
-    "av",
-    "onnxruntime",
-    "silero-vad",
-    "pyzmq",
-    "msgspec",
-    "numpy",
-    "huggingface_hub",
-)
 
 
 def run_doctor(session: Session, console: Console) -> int:
@@ -50,13 +30,9 @@ def run_doctor(session: Session, console: Console) -> int:
 
 
 def _own_facts() -> list[tuple[str, str]]:
-    frozen = " (frozen)" if getattr(sys, "frozen", False) else ""
     return [
-        ("jamak", own_version() + frozen),
-        ("python", f"{platform.python_version()} ({platform.python_implementation()})"),
-        ("system", f"{platform.platform()} {platform.machine()}"),
+        *machine_facts(),
         ("display", "yes" if can_show_windows() else "no"),
-        *((name, _version(name)) for name in _PACKAGES),
         ("library", _path_state(str(library_path()), library_path().exists())),
         ("settings", _path_state(str(settings_path()), settings_path().exists())),
         ("cache", str(cache_folder())),
@@ -78,10 +54,3 @@ def _print(console: Console, facts: list[tuple[str, str]]) -> None:
 
 def _path_state(path: str, exists: bool) -> str:
     return path if exists else f"{path} (not there yet)"
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "not installed"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.metadata import PackageNotFoundError, version
 
 from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtGui import QAction, QKeySequence
@@ -21,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from app.ui.icons import app_icon
 from app.ui.wording import plain
+from engine.facts import version_of
 
 
 class ShortcutsDialog(QDialog):
@@ -81,7 +81,7 @@ def show_about(parent: QWidget) -> None:
     box.setObjectName("about")
     box.setWindowTitle(QCoreApplication.translate("About", "About Jamak"))
     box.setIconPixmap(app_icon().pixmap(64, 64))
-    box.setText(f"Jamak {_version()}")
+    box.setText(f"Jamak {version_of('jamak')}")
     box.setInformativeText(
         QCoreApplication.translate(
             "About",
@@ -95,10 +95,3 @@ def show_about(parent: QWidget) -> None:
 def _keys(action: QAction) -> str:
     native = QKeySequence.SequenceFormat.NativeText
     return " / ".join(dict.fromkeys(keys.toString(native) for keys in action.shortcuts()))
-
-
-def _version() -> str:
-    try:
-        return version("jamak")
-    except PackageNotFoundError:
-        return ""
