@@ -53,6 +53,10 @@ KOREAN_FAILURES: Final[dict[FailureKind, tuple[str, str]]] = {
         "“{subject}” 모델을 불러올 수 없습니다.",
         "모델 창에서 검사하고, 손상되었으면 다시 내려받아 주세요.",
     ),
+    _K.MODEL_SHIPPED: (
+        "“{subject}” 모델은 프로그램에 들어 있습니다.",
+        "Jamak을 제거하면 함께 지워집니다.",
+    ),
     _K.LANGUAGE_UNKNOWN: (
         "“{subject}” 모델은 선택한 언어를 모릅니다.",
         "다른 언어나 다국어 모델을 선택해 주세요.",

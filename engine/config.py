@@ -38,10 +38,22 @@ def runtime_folder() -> Path:
 
 
 class EngineConfig(msgspec.Struct, frozen=True, kw_only=True):
+def shipped_models_folder() -> Path | None:
+    """Models that came with the program and are never written to; None where none did.
+
+    `JAMAK_SHIPPED_MODELS_DIR` overrides it.
+    """
+    program = getattr(sys, "_MEIPASS", None)
+    named = os.environ.get("JAMAK_SHIPPED_MODELS_DIR") or (program and str(Path(program) / "models"))
+    return Path(named) if named and Path(named).is_dir() else None
+
+
     """Everything an engine is started with; sent to its processes on stdin."""
 
     models_folder: str
     cache_folder: str
+    shipped_models_folder: str | None = None
+    """Read-only; a model of the user's own folder goes before the same model here."""
     log_folder: str
     runtime_folder: str
     families: tuple[str, ...] = ("engine.adapters.whisper",)
@@ -113,3 +125,5 @@ def default_config() -> EngineConfig:
         device=os.environ.get("JAMAK_DEVICE") or None,
         max_detokenizer_states=int(max_states) if max_states else 65_536,
     )
+    shipped = shipped_models_folder()
+        shipped_models_folder=str(shipped) if shipped else None,

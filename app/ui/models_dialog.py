@@ -186,7 +186,10 @@ class ModelsDialog(QDialog):
         self.cancel.setVisible(work is not None)
         self.verify.setEnabled(is_installed and not is_own and work is None)
         self.remove.setEnabled(
-            model is not None and work is None and (is_own or model.phase is not ModelPhase.MISSING)
+            model is not None
+            and work is None
+            and model.is_removable
+            and (is_own or model.phase is not ModelPhase.MISSING)
         )
 
     def _facts_of(self, model: ModelInfo, work: Work | None) -> str:

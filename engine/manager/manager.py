@@ -98,7 +98,8 @@ class TranscriptionManager:
         self._inbox = inbox
         self._clients = Clients(lambda address: Outbox(address, max_messages=CLIENT_PIPE_MESSAGES))
         self._stories = Stories(self._clients)
-        self._store = ModelStore(Path(config.models_folder))
+        shipped = config.shipped_models_folder
+        self._store = ModelStore(Path(config.models_folder), shipped=Path(shipped) if shipped else None)
         self._fleet = Fleet(config, Workers(config, inbox.address), self._clients.tell_all)
         self._model_jobs = ModelJobs(inbox.address, self._store)
         self._transcriptions = Transcriptions(

@@ -25,10 +25,17 @@ FETCHING_PREFIX: Final = ".fetching-"
 
 
 class ModelStore:
-    """Models below one folder, each in a folder named by its catalogue key. Any thread may call it."""
+    """Models below one folder, each in a folder named by its catalogue key. Any thread may call it.
 
-    def __init__(self, folder: Path, catalog: Sequence[CatalogEntry] = CATALOG) -> None:
+    `shipped` has models that came with the program: they are read where the user has none of that
+    name, and never written to.
+    """
+
+    def __init__(
+        self, folder: Path, catalog: Sequence[CatalogEntry] = CATALOG, *, shipped: Path | None = None
+    ) -> None:
         self.folder = folder
+        self._shipped = shipped
         self._catalog = {model.key: model for model in catalog}
 
     def list_models(self) -> tuple[ModelInfo, ...]:
@@ -49,7 +56,7 @@ class ModelStore:
         if known is not None:
             if self.phase(known) is not ModelPhase.INSTALLED:
                 raise FailureError(failure(FailureKind.MODEL_MISSING, known.name, str(self.folder / model)))
-            return self.folder / model
+            return self._place(known)
         path = Path(model).expanduser()
         if not path.is_absolute():
             raise FailureError(failure(FailureKind.MODEL_UNKNOWN, model))
@@ -59,15 +66,14 @@ class ModelStore:
 
     def phase(self, model: CatalogEntry) -> ModelPhase:
         """Return whether a catalogue model is here: by names and sizes, and by what the last check found."""
-        folder = self.folder / model.key
-        if all(_is_there(folder, file) for file in model.files) and not read_marker(folder).is_broken:
+        if _is_installed(self._place(model), model):
             return ModelPhase.INSTALLED
-        is_begun = folder.is_dir() or self.staging(model).is_dir()
+        is_begun = (self.folder / model.key).is_dir() or self.staging(model).is_dir()
         return ModelPhase.PARTIAL if is_begun else ModelPhase.MISSING
 
     def is_checked(self, model: CatalogEntry) -> bool:
         """Return whether every file is still as it was when its digest was right; reads none of them."""
-        folder = self.folder / model.key
+        folder = self._place(model)
         marker = read_marker(folder)
         try:
             return not marker.is_broken and all(
@@ -96,7 +102,8 @@ class ModelStore:
         folder = self.resolve(model)
         digests = {name: checked.digest for name, checked in read_marker(folder).files.items()}
         try:
-            wrong = check_files(folder, known.files, digests, on_progress)
+            is_ours = folder == self.folder / known.key
+            wrong = check_files(folder, known.files, digests, on_progress, remembers=is_ours)
         except OSError as error:
             raise FailureError(failure(FailureKind.MODEL_BROKEN, known.name, str(error))) from error
         if wrong:
@@ -105,11 +112,13 @@ class ModelStore:
     def remove(self, model: str) -> None:
         """Delete a catalogue model and what was fetched of it; never a folder of the user's.
 
-        Raises FailureError (model_unknown, not_readable).
+        Raises FailureError (model_unknown, model_shipped, not_readable).
         """
         known = self.entry(model)
         if known is None:
             raise FailureError(failure(FailureKind.MODEL_UNKNOWN, model))
+        if self._is_shipped(known):
+            raise FailureError(failure(FailureKind.MODEL_SHIPPED, known.name))
         for folder in (self.staging(known), self.folder / known.key):
             try:
                 discard(folder)
@@ -122,6 +131,17 @@ class ModelStore:
         while not place.exists() and place != place.parent:
             place = place.parent
         return shutil.disk_usage(place).free
+
+    def _place(self, model: CatalogEntry) -> Path:
+        """Return the folder that counts: the user's own, unless only the program's has the model whole."""
+        own = self.folder / model.key
+        if self._shipped is None or _is_installed(own, model):
+            return own
+        shipped = self._shipped / model.key
+        return shipped if _is_installed(shipped, model) else own
+
+    def _is_shipped(self, model: CatalogEntry) -> bool:
+        return self._place(model) != self.folder / model.key
 
     def _other_folders(self) -> list[Path]:
         try:
@@ -140,9 +160,10 @@ class ModelStore:
             languages=model.languages,
             can_translate=model.can_translate,
             phase=phase,
-            folder=str(self.folder / model.key) if phase is ModelPhase.INSTALLED else None,
+            folder=str(self._place(model)) if phase is ModelPhase.INSTALLED else None,
             note=model.note,
             is_runnable=_is_registered(model.family),
+            is_removable=not self._is_shipped(model),
         )
 
 
@@ -151,8 +172,10 @@ def check_files(
     files: tuple[ModelFile, ...],
     digests: dict[str, str],
     on_progress: Callable[[int, int], None],
+    *,
+    remembers: bool = True,
 ) -> list[str]:
-    """Hash `files` and remember in the folder what was found; return the names of the wrong ones.
+    """Hash `files` and, if it `remembers`, note in the folder what was found; return the wrong ones' names.
 
     The catalogue's digest counts, else the one in `digests` (what the hub said); a file with neither
     only has to be there. Raises OSError.
@@ -173,7 +196,8 @@ def check_files(
         if wanted not in (None, found):
             wrong.append(file.name)
         checked[file.name] = describe(folder / file.name, found)
-    write_marker(folder, Marker(files={} if wrong else checked, is_broken=bool(wrong)))
+    if remembers:
+        write_marker(folder, Marker(files={} if wrong else checked, is_broken=bool(wrong)))
     return wrong
 
 
@@ -183,6 +207,10 @@ def discard(folder: Path) -> None:
         folder.unlink()
     elif folder.exists():
         shutil.rmtree(folder)
+
+
+def _is_installed(folder: Path, model: CatalogEntry) -> bool:
+    return all(_is_there(folder, file) for file in model.files) and not read_marker(folder).is_broken
 
 
 def _is_there(folder: Path, file: ModelFile) -> bool:

@@ -22,6 +22,7 @@ class FailureKind(StrEnum):
     MODEL_MISSING = "model_missing"
     MODEL_UNKNOWN = "model_unknown"
     MODEL_BROKEN = "model_broken"
+    MODEL_SHIPPED = "model_shipped"
     LANGUAGE_UNKNOWN = "language_unknown"
     TASK_UNSUPPORTED = "task_unsupported"
     DOWNLOAD_FAILED = "download_failed"
@@ -117,6 +118,10 @@ SENTENCES: Final[dict[FailureKind, tuple[str, str]]] = {
     ),
     _K.DOWNLOAD_FAILED: (
         "“{subject}” could not be downloaded.",
+    _K.MODEL_SHIPPED: (
+        "The model “{subject}” is part of the program.",
+        "It goes when Jamak is uninstalled.",
+    ),
         "Check the connection and try again; what has arrived is kept.",
     ),
     _K.HASH_MISMATCH: (

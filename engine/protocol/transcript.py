@@ -131,3 +131,5 @@ class Transcript(msgspec.Struct, frozen=True, kw_only=True):
     task: Task = Task.TRANSCRIBE
     source: str = ""
     """File name of the recording, without its folder."""
+    is_removable: bool = True
+    """False where it is part of the program."""

@@ -170,3 +170,42 @@ def test_git_blob_ids_and_sha256_are_told_apart_by_their_length(tmp_path: Path) 
 @pytest.mark.weights
 def test_the_default_model_is_what_it_should_be(whisper_base: Path) -> None:
     ModelStore(whisper_base.parent).verify("whisper-base", lambda _done, _total: None)
+
+
+@pytest.fixture
+def store_with_shipped(tmp_path: Path) -> ModelStore:
+    """A store whose program brought the model along, in a folder that nobody may write to."""
+    shipped = tmp_path / "program"
+    install(ModelStore(shipped, (MODEL,))).chmod(0o555)
+    return ModelStore(tmp_path / "models", (MODEL,), shipped=shipped)
+
+
+def test_a_model_that_came_with_the_program_is_there_at_once(
+    store_with_shipped: ModelStore, tmp_path: Path
+) -> None:
+    folder = tmp_path / "program" / MODEL.key
+    info = store_with_shipped.list_models()[0]
+    assert (info.phase, info.folder, info.is_removable) == (ModelPhase.INSTALLED, str(folder), False)
+    assert store_with_shipped.resolve(MODEL.key) == folder
+    verify(store_with_shipped)
+    assert {path.name for path in folder.iterdir()} == set(CONTENT)
+    (folder / "model.bin").write_bytes(b"Weights" * 1000)
+    assert kind_of(verify, store_with_shipped) is FailureKind.HASH_MISMATCH
+
+
+def test_a_model_that_came_with_the_program_is_not_removed(store_with_shipped: ModelStore) -> None:
+    assert kind_of(store_with_shipped.remove, MODEL.key) is FailureKind.MODEL_SHIPPED
+    assert store_with_shipped.list_models()[0].phase is ModelPhase.INSTALLED
+
+
+def test_the_users_own_copy_goes_before_the_programs(store_with_shipped: ModelStore) -> None:
+    own = install(store_with_shipped)
+    info = store_with_shipped.list_models()[0]
+    assert (info.folder, info.is_removable) == (str(own), True)
+    store_with_shipped.remove(MODEL.key)
+    assert store_with_shipped.list_models()[0].phase is ModelPhase.INSTALLED
+
+
+def test_a_broken_copy_of_the_users_own_does_not_hide_the_programs(store_with_shipped: ModelStore) -> None:
+    (install(store_with_shipped) / "model.bin").write_bytes(b"half")
+    assert store_with_shipped.resolve(MODEL.key) != store_with_shipped.folder / MODEL.key
