@@ -36,7 +36,12 @@ def parser() -> argparse.ArgumentParser:
     _add_transcribe(commands)
     _add_live(commands)
     _add_models(commands)
-    commands.add_parser("doctor", help="say what is installed and what works here, ready to be pasted")
+    doctor = commands.add_parser(
+        "doctor", help="say what is installed and what works here, ready to be pasted"
+    )
+    doctor.add_argument(
+        "--self-test", action="store_true", help="transcribe the sample that ships with the program instead"
+    )
     return root
 
 

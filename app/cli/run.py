@@ -11,6 +11,7 @@ from app.cli.arguments import options, parser
 from app.cli.console import Console
 from app.cli.doctor import run_doctor
 from app.cli.models import run_models
+from app.cli.self_test import run_self_test
 from app.cli.session import Session
 from app.cli.transcribe import Transcribing, run_transcribe
 from app.crashes import EXIT_INTERRUPTED
@@ -52,6 +53,8 @@ def run(
                 return run_live(session, console, live_wish(asked))
             case "models":
                 return run_models(session, console, asked.action or "list", getattr(asked, "models", []))
+            case _ if asked.self_test:
+                return run_self_test(session, console)
             case _:
                 return run_doctor(session, console)
     except KeyboardInterrupt:
