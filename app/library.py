@@ -25,7 +25,7 @@ from app.library_schema import bring_up_to_date, connect
 from app.set_aside import set_aside
 from app.writer import Writer, storage_failure
 from engine.protocol.failures import Failure, FailureError, FailureKind, failure
-from engine.protocol.transcript import Options, Segment, Transcript, Word
+from engine.protocol.transcript import Options, Segment, TimeSource, Transcript, Word
 
 __all__ = ["Library", "Recording", "RowKind", "RowState", "SearchHit", "StoredSegment", "connect"]
 
@@ -190,6 +190,7 @@ class Library:
             text=segment.text,
             words=segment.words,
             is_suspect=segment.is_suspect,
+            time_source=segment.time_source,
         )
 
     def clear_segments(self, recording_id: int) -> None:
@@ -363,6 +364,7 @@ class _Shown(msgspec.Struct):
 
     words: tuple[Word, ...] = ()
     is_suspect: bool = False
+    time_source: TimeSource = TimeSource.MODEL
 
 
 _decode_shown: Final = msgspec.json.Decoder(_Shown).decode
@@ -380,6 +382,7 @@ def _stored_segment(row: sqlite3.Row) -> StoredSegment:
         words=shown.words,
         is_edited=bool(row["is_edited"]),
         is_suspect=shown.is_suspect,
+        time_source=shown.time_source,
     )
 
 

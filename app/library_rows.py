@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from engine.protocol.failures import Failure
-from engine.protocol.transcript import Options, Word
+from engine.protocol.transcript import Options, TimeSource, Word
 
 SAMPLE_RATE_HZ: Final = 16_000
 """In which the engine counts where to resume."""
@@ -94,6 +94,7 @@ class StoredSegment(msgspec.Struct, frozen=True, kw_only=True):
     words: tuple[Word, ...] = ()
     is_edited: bool = False
     is_suspect: bool = False
+    time_source: TimeSource = TimeSource.MODEL
 
 
 class SearchHit(msgspec.Struct, frozen=True, kw_only=True):

@@ -46,6 +46,15 @@ _MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
             mark TEXT NOT NULL)""",
         "CREATE INDEX marks_recording ON marks (recording_id)",
     ),
+    (
+        # Word times by attention were called "aligned" until there were aligned ones; a quote within a
+        # text is written with a backslash before it, so no text is taken for the field.
+        *(
+            f"""UPDATE {table} SET {column} = replace({column},
+                '"time_source":"aligned"', '"time_source":"model"')"""
+            for table, column in (("segments", "recognised"), ("unfinished", "segment"))
+        ),
+    ),
 )
 
 

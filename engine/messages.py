@@ -8,7 +8,10 @@ import msgspec
 
 from engine.protocol.failures import Failure
 from engine.protocol.requests import JobId, Request
-from engine.protocol.transcript import MediaInfo, Segment, Task
+from engine.protocol.transcript import MediaInfo, Segment, Task, TimeSource
+
+Spans = tuple[tuple[float, float], ...]
+"""Stretches [start, end) in seconds, in order and apart."""
 
 SAMPLE_RATE_HZ = 16_000
 """Of every block and chunk behind the media reader; all sample counts are at this rate."""
@@ -54,6 +57,8 @@ class Chunk(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """Of the recording, from its very first sample."""
     pcm: bytes
     """Mono float32 little-endian at `SAMPLE_RATE_HZ`."""
+    speech: Spans = ()
+    """Where in the chunk speech was heard; empty where nobody listened for it."""
     options: DecodingOptions
     prefix_ids: tuple[int, ...] = ()
     """Live: what is confirmed of this audio already; the answer goes on behind it."""
@@ -107,6 +112,12 @@ class Finished(msgspec.Struct, frozen=True, kw_only=True):
     """Of the chunk: the end of the last segment where the model gave none."""
     token_times: tuple[tuple[float, float], ...] = ()
     """Seconds within the chunk, per id; empty when word times were not asked for."""
+    times_source: TimeSource = TimeSource.MODEL
+    """Where `token_times` come from, all but those of `guessed`."""
+    guessed: tuple[int, ...] = ()
+    """Which of the ids have interpolated times, in order."""
+    speech: Spans = ()
+    """Where in the chunk speech was heard, as the chunk said."""
     is_suspect: bool = False
     num_steps: int = 0
     """Passes of the decoder that were needed, the first included; 0 where nobody counted."""
@@ -202,6 +213,15 @@ class ConnectDetokenizer(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     address: str
 
 
+class PresentKey(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Present this key to the server from the next request on; empty: none. Only to a remote loop."""
+
+    key: str
+
+    def __repr__(self) -> str:
+        return "PresentKey(key=…)"
+
+
 class WorkerReady(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """A child has loaded what it needs and drains its inbox."""
 
@@ -262,6 +282,8 @@ class MediaChunk(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """How much of the end is also in the chunk that follows; > 0 only before a forced cut."""
     pcm: bytes
     speech_samples: int
+    speech: Spans = ()
+    """Where in it the speech is, seconds from its start; empty where nobody listened for it."""
 
 
 class NothingUntil(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -309,6 +331,15 @@ class ModelJobEnded(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     is_cancelled: bool = False
 
 
+class ServerModels(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Said by a thread that asked a server elsewhere for its models: their names, or why not."""
+
+    job: JobId
+    server: str
+    names: tuple[str, ...] = ()
+    failure: Failure | None = None
+
+
 ThreadMessage = (
     MediaOpened
     | MediaChunk
@@ -318,10 +349,13 @@ ThreadMessage = (
     | MediaFailed
     | DownloadProgress
     | ModelJobEnded
+    | ServerModels
     | WorkerDied
     | Tick
 )
 SchedulerMessage = Chunk | Finish | Abort | FreezeGC | ConnectDetokenizer | Tick
+RemoteMessage = Chunk | Finish | Abort | FreezeGC | PresentKey | BatchStrOutput | Ended
+"""The last two come from the loop's own helper thread."""
 DetokenizerMessage = (
     BatchTokenIDOutput | BatchEmbeddingOutput | Finish | Abort | Ended | FreezeGC | LoadText | Tick
 )

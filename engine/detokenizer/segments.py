@@ -6,11 +6,14 @@ from collections.abc import Sequence
 
 import msgspec
 
-from engine.protocol.transcript import Segment, Word
+from engine.protocol.transcript import Segment, TimeSource, Word, least_sure
 
 
 def cut_segments(segments: Sequence[Segment], num_chars: int) -> tuple[Segment, ...]:
-    """Return the segments that hold the first `num_chars` of their joined text, the last one shortened."""
+    """Return the segments that hold the first `num_chars` of their joined text, the last one shortened.
+
+    It ends with its last word then; without words nobody knows when.
+    """
     kept: list[Segment] = []
     for segment in segments:
         text = segment.text[:num_chars]
@@ -18,9 +21,17 @@ def cut_segments(segments: Sequence[Segment], num_chars: int) -> tuple[Segment, 
         if text == segment.text:
             kept.append(segment)
         elif text:
-            words = _words_within(segment.words, len(text))
-            kept.append(msgspec.structs.replace(segment, text=text, words=words))
+            kept.append(_shortened(segment, text))
     return tuple(kept)
+
+
+def _shortened(segment: Segment, text: str) -> Segment:
+    words = _words_within(segment.words, len(text))
+    if not words:
+        source = TimeSource.INTERPOLATED
+        return msgspec.structs.replace(segment, text=text, words=(), time_source=source)
+    source = least_sure((words[0].time_source, words[-1].time_source))
+    return msgspec.structs.replace(segment, text=text, words=words, end=words[-1].end, time_source=source)
 
 
 def _words_within(words: Sequence[Word], num_chars: int) -> tuple[Word, ...]:

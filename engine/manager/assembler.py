@@ -9,7 +9,7 @@ import msgspec
 
 from engine.manager.fitting import fit
 from engine.manager.stitch import stitch
-from engine.messages import SAMPLE_RATE_HZ, MediaChunk, StrOutput
+from engine.messages import SAMPLE_RATE_HZ, MediaChunk, Spans, StrOutput
 from engine.protocol.events import Confirmed, SegmentDone, Tail
 from engine.protocol.requests import JobId
 from engine.protocol.transcript import Segment, TimeSource
@@ -27,6 +27,7 @@ class _Expected:
     start: int
     end: int
     next_overlap: int
+    speech: Spans
     attempt: int = 0
     partial: str = ""
     segments: tuple[Segment, ...] | None = None
@@ -60,6 +61,7 @@ class Assembler:
             start=chunk.start_sample,
             end=chunk.start_sample + len(chunk.pcm) // 4,
             next_overlap=chunk.next_overlap_samples,
+            speech=chunk.speech,
         )
         return []
 
@@ -165,12 +167,13 @@ class Assembler:
 def _placed(chunk: _Expected, segments: tuple[Segment, ...]) -> tuple[Segment, ...]:
     """Return the segments that have text, in seconds of the recording, in order and within the chunk.
 
-    An answer that has text and no segments becomes one segment over the whole chunk.
+    An answer that has text and no segments becomes one segment over the chunk's speech.
     """
     offset_s, end_s = chunk.start / SAMPLE_RATE_HZ, chunk.end / SAMPLE_RATE_HZ
     if not segments and chunk.partial.strip():
-        whole = Segment(start=0.0, end=end_s - offset_s, text=chunk.partial, time_source=TimeSource.VAD)
-        segments = (whole,)
+        source = TimeSource.VAD if chunk.speech else TimeSource.INTERPOLATED
+        spans = chunk.speech or ((0.0, end_s - offset_s),)
+        segments = (Segment(start=spans[0][0], end=spans[-1][1], text=chunk.partial, time_source=source),)
     shifted = [_shifted(segment, offset_s) for segment in segments if segment.text.strip()]
     # Fitted before anything is known of the neighbours, so that a resumed job, which may lack them,
     # finds the same times.

@@ -14,6 +14,7 @@ from typing import Final, Protocol, assert_never
 from engine.adapters.base import Confirmation, LocalAgreement, PrefixRollback
 from engine.manager.cuts import legal_cuts
 from engine.messages import SAMPLE_RATE_HZ
+from engine.protocol.transcript import TimeSource
 
 MAX_REPEATED_IDS: Final = 12
 """So many tokens around the end of the confirmed text may be said again by a contradicting hypothesis."""
@@ -30,6 +31,7 @@ class Piece:
     attended: int
     """Where the model looked while it said this."""
     logprob: float = 0.0
+    time_source: TimeSource = TimeSource.MODEL
 
     @property
     def is_special(self) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import Final
 
-from engine.adapters.whisper.words import TimedPiece, group_words
+from engine.adapters.words import TimedPiece, group_words
 
 _WITHIN_WORDS: Final = frozenset("'’-‐‑/.,:@_")
 """Marks that may go on as part of the word before them ("don't", "3.5"): known only by what follows."""

@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from engine.protocol.transcript import Segment
+from engine.protocol.transcript import Segment, after_move
 
 SHORTEST_S: Final = 0.01
 
@@ -15,8 +15,8 @@ SHORTEST_S: Final = 0.01
 def fit(segments: Sequence[Segment], start_s: float, end_s: float) -> list[Segment]:
     """Return `segments`, which are in order of text, with times in order within `[start_s, end_s]`.
 
-    Times that already are stay what they were, to the millisecond. Words follow one another within
-    their segment.
+    Times that already are stay what they were, to the millisecond; those that are moved are no longer
+    measured. Words follow one another within their segment.
     """
     spans = squeeze([(segment.start, segment.end) for segment in segments], start_s, end_s)
     return [_fitted(segment, *span) for segment, span in zip(segments, spans, strict=True)]
@@ -45,11 +45,20 @@ def squeeze(spans: Sequence[tuple[float, float]], low: float, high: float) -> li
 
 
 def _fitted(segment: Segment, start: float, end: float) -> Segment:
-    if not segment.words:
-        return msgspec.structs.replace(segment, start=start, end=end)
     spans = squeeze([(word.start, word.end) for word in segment.words], start, end)
     words = tuple(
-        msgspec.structs.replace(word, start=span[0], end=span[1])
+        msgspec.structs.replace(
+            word,
+            start=span[0],
+            end=span[1],
+            time_source=after_move(word.time_source, (word.start, word.end), span),
+        )
         for word, span in zip(segment.words, spans, strict=True)
     )
-    return msgspec.structs.replace(segment, start=start, end=end, words=words)
+    return msgspec.structs.replace(
+        segment,
+        start=start,
+        end=end,
+        words=words,
+        time_source=after_move(segment.time_source, (segment.start, segment.end), (start, end)),
+    )

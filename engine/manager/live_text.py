@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from engine.adapters.whisper.words import TimedPiece, group_words
+from engine.adapters.words import TimedPiece, group_words
 from engine.manager.confirm import Piece, text_of
 from engine.manager.cuts import legal_cuts
 from engine.messages import SAMPLE_RATE_HZ, Finished
 from engine.protocol.events import Confirmed, JobEvent, SegmentDone
 from engine.protocol.requests import JobId
-from engine.protocol.transcript import Segment, TimeSource
+from engine.protocol.transcript import Segment, least_sure
 
 GAP_SAMPLES: Final = SAMPLE_RATE_HZ
 """A silence within a segment that ends it."""
@@ -78,17 +78,14 @@ class LiveText:
             return []
         start_s = max(self._reached_s, self._open[0].start / SAMPLE_RATE_HZ)
         end_s = max(start_s + SHORTEST_S, self._open[-1].end / SAMPLE_RATE_HZ)
-        timed = [
-            TimedPiece(piece.text, piece.start / SAMPLE_RATE_HZ, piece.end / SAMPLE_RATE_HZ, piece.logprob)
-            for piece in self._open
-        ]
+        words = group_words([_timed(piece) for piece in self._open], start_s, end_s)
         segment = Segment(
             start=start_s,
             end=end_s,
             text=self._text,
-            words=group_words(timed, start_s, end_s),
+            words=words,
             tokens=tuple(piece.id for piece in self._open),
-            time_source=TimeSource.ALIGNED,
+            time_source=least_sure((words[0].time_source, words[-1].time_source)),
             temperature=self._quality.temperature,
             avg_logprob=self._quality.avg_logprob,
             compression_ratio=self._quality.compression_ratio,
@@ -121,3 +118,8 @@ class LiveText:
             or (ends_sentence and length >= SENTENCE_SAMPLES)
             or length >= LONG_SAMPLES
         )
+
+
+def _timed(piece: Piece) -> TimedPiece:
+    start_s, end_s = piece.start / SAMPLE_RATE_HZ, piece.end / SAMPLE_RATE_HZ
+    return TimedPiece(piece.text, start_s, end_s, piece.logprob, piece.time_source)

@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from engine.protocol.transcript import Segment, Word
+from engine.protocol.transcript import Segment, TimeSource, Word, least_sure
 
 _SLACK_S: Final = 0.5
 """Measured times of words are off by less than this."""
@@ -125,9 +125,17 @@ def _rebuild(segments: Sequence[Segment], kept: list[_Unit]) -> tuple[Segment, .
         if text == segment.text:
             rebuilt.append(segment)
         elif text.strip():
-            start_s, end_s = units[0].start_s, units[-1].end_s
             words = tuple(unit.word for unit in units if unit.word is not None)
+            ends = [words[0].time_source, words[-1].time_source] if words else [TimeSource.INTERPOLATED]
             rebuilt.append(
-                msgspec.structs.replace(segment, start=start_s, end=end_s, text=text, words=words, tokens=())
+                msgspec.structs.replace(
+                    segment,
+                    start=units[0].start_s,
+                    end=units[-1].end_s,
+                    text=text,
+                    words=words,
+                    tokens=(),
+                    time_source=least_sure(ends),
+                )
             )
     return tuple(rebuilt)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
+from typing import Final
 
 import msgspec
 
@@ -15,12 +17,37 @@ class Task(StrEnum):
 
 
 class TimeSource(StrEnum):
-    """Where a time comes from; kept with every segment so that nobody takes a guess for a measurement."""
+    """Where a time comes from, the surest first; kept so that nobody takes a guess for a measurement."""
 
-    MODEL = "model"
     ALIGNED = "aligned"
+    """By a network that was given the words and looked for nothing but their places."""
+    MODEL = "model"
+    """By the recogniser itself: its timestamps, or where its attention lay."""
     VAD = "vad"
+    """Where a stretch of sound begins or ends that the text was given to."""
     INTERPOLATED = "interpolated"
+    """Put between times that are known, or moved to where there was room."""
+
+    @property
+    def is_measured(self) -> bool:
+        """A model that knew the text looked for this time."""
+        return self in (TimeSource.ALIGNED, TimeSource.MODEL)
+
+
+RESOLUTION_S: Final = 0.021
+"""No model here tells times apart that are closer (Whisper's attention: 20 ms); rounding included."""
+_SURENESS: Final = {source: place for place, source in enumerate(TimeSource)}
+
+
+def least_sure(sources: Iterable[TimeSource]) -> TimeSource:
+    """Return the one that a time made of several comes from; there is at least one."""
+    return max(sources, key=_SURENESS.__getitem__)
+
+
+def after_move(source: TimeSource, old: tuple[float, float], new: tuple[float, float]) -> TimeSource:
+    """Return where a span comes from that was `old` by `source` and had to become `new`."""
+    distance_s = max(abs(old[0] - new[0]), abs(old[1] - new[1]))
+    return source if distance_s <= RESOLUTION_S else TimeSource.INTERPOLATED
 
 
 class Word(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,6 +60,8 @@ class Word(msgspec.Struct, frozen=True, kw_only=True):
     start: float
     end: float
     probability: float
+    time_source: TimeSource = TimeSource.MODEL
+    """Of the less sure of its two times."""
 
 
 class Segment(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,6 +77,7 @@ class Segment(msgspec.Struct, frozen=True, kw_only=True):
     words: tuple[Word, ...] = ()
     tokens: tuple[int, ...] = ()
     time_source: TimeSource = TimeSource.MODEL
+    """Of the less sure of its two times."""
     temperature: float = 0.0
     avg_logprob: float = 0.0
     compression_ratio: float = 0.0
@@ -118,6 +148,8 @@ class ModelInfo(msgspec.Struct, frozen=True, kw_only=True):
     """One sentence for choosing: speed, quality, languages."""
     is_runnable: bool = True
     """False while no adapter for its family is registered."""
+    is_removable: bool = True
+    """False where it is part of the program."""
 
 
 class Transcript(msgspec.Struct, frozen=True, kw_only=True):
@@ -131,5 +163,3 @@ class Transcript(msgspec.Struct, frozen=True, kw_only=True):
     task: Task = Task.TRANSCRIBE
     source: str = ""
     """File name of the recording, without its folder."""
-    is_removable: bool = True
-    """False where it is part of the program."""

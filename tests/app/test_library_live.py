@@ -11,7 +11,7 @@ import pytest
 from app.capture.notices import Mark, MarkKind
 from app.library import Library, RowKind, RowState, connect
 from app.library_schema import bring_up_to_date
-from engine.protocol.transcript import Options
+from engine.protocol.transcript import Options, TimeSource
 from tests.helpers.engine_stories import segment
 
 
@@ -72,4 +72,25 @@ def test_a_library_from_before_recordings_is_upgraded_with_its_rows(tmp_path: Pa
     (there,) = again.recordings()
     assert there.kind is RowKind.FILE
     assert [s.text for s in again.segments(there.id)] == [" kept"]
+    again.close()
+
+
+def test_times_by_attention_are_no_longer_called_aligned(tmp_path: Path) -> None:
+    """Until there was an aligner, that word stood for what the model's attention says."""
+    path = tmp_path / "library.db"
+    library = Library(path)
+    row = library.add("/f.wav", Options())
+    text = ' "time_source":"aligned"'
+    library.add_segment(row.id, segment(text, 0.0, 1.0))
+    library.close()
+    with closing(connect(path)) as connection:
+        connection.execute(
+            """UPDATE segments SET recognised =
+            replace(recognised, '"time_source":"model"', '"time_source":"aligned"')"""
+        )
+        connection.execute("PRAGMA user_version = 2")
+    again = Library(path)
+    (stored,) = again.segments(row.id)
+    assert (stored.text, stored.time_source) == (text, TimeSource.MODEL)
+    assert again.recognised_text(stored.id) == text
     again.close()

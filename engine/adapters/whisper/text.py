@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from engine.adapters.whisper.vocabulary import TIMESTAMP_STEP_S, Vocabulary
-from engine.adapters.whisper.words import TimedPiece, group_words, is_cut
+from engine.adapters.words import TimedPiece, group_words, is_cut
 from engine.messages import SAMPLE_RATE_HZ, Finished
-from engine.protocol.transcript import Segment, TimeSource, Word
+from engine.protocol.transcript import Segment, TimeSource, Word, after_move, least_sure
 
 
 class WhisperText:
@@ -56,19 +56,21 @@ class WhisperText:
         """
         vocabulary = self._vocabulary
         first, start_s, text = 0, 0.0, b""
+        begun = TimeSource.INTERPOLATED
         for index, (id_, piece) in enumerate(zip(ids, self.pieces(ids), strict=True)):
             text += piece
             if not vocabulary.is_timestamp(id_) or is_cut(text):
                 continue
             time_s = vocabulary.timestamp_s(id_)
             if text:
-                yield _Span(first, index + 1, start_s, time_s)
+                yield _Span(first, index + 1, start_s, time_s, begun)
                 first, text = index + 1, b""
-            start_s = time_s
+            start_s, begun = time_s, TimeSource.MODEL
         if text:
             times = finished.token_times
             end_s = times[len(ids) - 1][1] if times else finished.num_samples / SAMPLE_RATE_HZ
-            yield _Span(first, len(ids), start_s, max(end_s, start_s))
+            source = begun if times else TimeSource.INTERPOLATED
+            yield _Span(first, len(ids), start_s, max(end_s, start_s), source)
 
     def _segment(
         self, span: _Span, ids: Sequence[int], logprobs: Sequence[float], finished: Finished
@@ -80,7 +82,7 @@ class WhisperText:
             text=self._decode(ids[span.first : span.last], skip_special=True),
             words=words,
             tokens=tuple(id_ for id_ in ids[span.first : span.last] if id_ not in self.special_ids),
-            time_source=TimeSource.ALIGNED if words else TimeSource.MODEL,
+            time_source=least_sure((words[0].time_source, words[-1].time_source)) if words else span.source,
             temperature=finished.temperature,
             avg_logprob=finished.avg_logprob,
             compression_ratio=finished.compression_ratio,
@@ -104,12 +106,13 @@ class WhisperText:
 
 @dataclass(frozen=True, slots=True)
 class _Span:
-    """Ids [first, last) and the seconds they were spoken in."""
+    """Ids [first, last), the seconds they were spoken in, and where those come from."""
 
     first: int
     last: int
     start_s: float
     end_s: float
+    source: TimeSource
 
 
 def _fit(spans: list[_Span], duration_s: float) -> list[_Span]:
@@ -122,7 +125,9 @@ def _fit(spans: list[_Span], duration_s: float) -> list[_Span]:
         if end_s - start_s < TIMESTAMP_STEP_S / 2 and fitted:
             fitted[-1] = replace(fitted[-1], last=span.last)
         elif end_s - start_s < TIMESTAMP_STEP_S / 2:
-            fitted.append(replace(span, start_s=0.0, end_s=max(duration_s, TIMESTAMP_STEP_S)))
+            whole_s = max(duration_s, TIMESTAMP_STEP_S)
+            fitted.append(replace(span, start_s=0.0, end_s=whole_s, source=TimeSource.INTERPOLATED))
         else:
-            fitted.append(replace(span, start_s=start_s, end_s=end_s))
+            source = after_move(span.source, (span.start_s, span.end_s), (start_s, end_s))
+            fitted.append(replace(span, start_s=start_s, end_s=end_s, source=source))
     return fitted

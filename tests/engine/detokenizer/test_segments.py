@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.detokenizer.segments import cut_segments
-from engine.protocol.transcript import Segment, Word
+from engine.protocol.transcript import Segment, TimeSource, Word
 
 
 def _word(text: str) -> Word:
@@ -32,3 +32,10 @@ def test_only_whole_words_keep_their_times() -> None:
 
 def test_segments_that_are_not_cut_stay_as_they_are() -> None:
     assert cut_segments(SEGMENTS, 14) == SEGMENTS
+
+
+def test_a_shortened_segment_ends_with_its_last_word_or_nobody_knows_when() -> None:
+    (cut,) = cut_segments(SEGMENTS, 6)
+    assert (cut.end, cut.time_source) == (1.0, TimeSource.MODEL)
+    (cut,) = cut_segments([Segment(start=0.0, end=2.0, text=" one two")], 6)
+    assert (cut.end, cut.time_source) == (2.0, TimeSource.INTERPOLATED)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.manager.fitting import fit, squeeze
-from engine.protocol.transcript import Segment, Word
+from engine.protocol.transcript import Segment, TimeSource, Word
 
 times = st.floats(-5.0, 40.0)
 spans = st.lists(st.tuples(times, times), max_size=12)
@@ -46,3 +46,20 @@ def test_words_follow_one_another_within_their_segment(spans: list[tuple[float, 
         assert 5.0 <= word.start < word.end <= 20.0
     for one, other in pairwise(fitted.words):
         assert one.end <= other.start
+
+
+def test_only_times_that_were_moved_are_no_longer_measured() -> None:
+    words = tuple(
+        Word(text=" a", start=start, end=end, probability=1.0, time_source=TimeSource.ALIGNED)
+        for start, end in ((1.0, 2.0), (1.5, 3.0), (3.0, 4.0))
+    )
+    segment = Segment(start=1.0, end=4.0, text=" a a a", words=words, time_source=TimeSource.ALIGNED)
+    (fitted,) = fit([segment], 0.0, 10.0)
+    assert fitted.time_source is TimeSource.ALIGNED
+    assert [word.time_source for word in fitted.words] == [
+        TimeSource.ALIGNED,
+        TimeSource.INTERPOLATED,
+        TimeSource.ALIGNED,
+    ]
+    (cut,) = fit([segment], 0.0, 3.5)
+    assert cut.time_source is TimeSource.INTERPOLATED

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.manager.stitch import Stitched, stitch
-from engine.protocol.transcript import Segment, Word
+from engine.protocol.transcript import Segment, TimeSource, Word
 
 
 def segment(text: str, start: float, end: float) -> Segment:
@@ -146,3 +146,23 @@ def test_text_is_only_left_out_at_the_seam(first: list[str], second: list[str]) 
     assert bare.sub("", "".join(first)).startswith(kept_first)
     assert bare.sub("", "".join(second)).endswith(kept_second)
     assert all(s.text.strip() for s in result.second if s.tokens == ())
+
+
+def test_a_segment_that_was_cut_without_knowing_its_words_has_guessed_times() -> None:
+    first = [segment(" one two three", 0.0, 3.0), segment(" four five six", 5.0, 9.0)]
+    result = stitch(first, [segment(" five six seven", 7.0, 10.0)], overlap_start_s=6.5, overlap_end_s=9.0)
+    assert [s.time_source for s in result.first] == [TimeSource.MODEL, TimeSource.INTERPOLATED]
+    assert [s.time_source for s in result.second] == [TimeSource.INTERPOLATED]
+
+
+def test_a_segment_cut_between_known_words_is_as_sure_as_they_are() -> None:
+    aligned = TimeSource.ALIGNED
+    words = tuple(
+        Word(text=f" w{n}", start=n, end=n + 0.9, probability=1.0, time_source=aligned) for n in range(10)
+    )
+    text = "".join(word.text for word in words)
+    whole = Segment(start=0.0, end=9.9, text=text, words=words, time_source=aligned)
+    late = Segment(start=8.0, end=9.9, text=" w8 w9", words=words[8:], time_source=aligned)
+    result = stitch([whole], [late], overlap_start_s=7.5, overlap_end_s=10.0)
+    assert joined(result) == text
+    assert {s.time_source for s in (*result.first, *result.second)} == {aligned}

@@ -14,7 +14,7 @@ from engine.adapters.whisper.prompt import MAX_CONTEXT_IDS, build_prompt
 from engine.adapters.whisper.text import WhisperText
 from engine.adapters.whisper.vocabulary import Vocabulary, read_vocabulary
 from engine.messages import DecodingOptions, Finished, FinishReason
-from engine.protocol.transcript import Task
+from engine.protocol.transcript import Task, TimeSource
 
 pytestmark = pytest.mark.weights
 
@@ -155,3 +155,20 @@ def test_context_stands_before_the_start_and_is_bounded(vocabulary: Vocabulary) 
     context = b"".join(vocabulary.pieces[id_] for id_ in prompt[1:start]).decode()
     assert context.startswith(" Jamak 자막")
     assert context.endswith(" word last")
+
+
+def test_times_that_the_model_did_not_give_are_interpolated(
+    vocabulary: Vocabulary, text: WhisperText
+) -> None:
+    ids = ids_of(vocabulary, 0.0, " Hello.", 1.24, 2.0, " World.")
+    segments = text.segments(ids, [-0.1] * len(ids), accepted(9.5))
+    assert [segment.time_source for segment in segments] == [TimeSource.MODEL, TimeSource.INTERPOLATED]
+    (bare,) = text.segments(ids_of(vocabulary, " Hello."), [-0.1] * 2, accepted(3.0))
+    assert bare.time_source is TimeSource.INTERPOLATED
+
+
+def test_word_times_by_attention_are_the_models(vocabulary: Vocabulary, text: WhisperText) -> None:
+    ids = ids_of(vocabulary, 2.0, " World")
+    (segment,) = text.segments(ids, [-0.1, -0.1], accepted(9.5, ((2.0, 2.0), (2.2, 2.9))))
+    assert segment.time_source is TimeSource.MODEL
+    assert [word.time_source for word in segment.words] == [TimeSource.MODEL]

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from engine.protocol.transcript import Word
+from engine.protocol.transcript import TimeSource, Word, after_move, least_sure
 
 OPENING_MARKS: Final = frozenset("([{“‘「『（［〈《【¿¡")
 MIN_WORD_S: Final = 0.02
@@ -43,6 +43,7 @@ class TimedPiece(NamedTuple):
     start_s: float
     end_s: float
     logprob: float
+    source: TimeSource = TimeSource.MODEL
 
 
 @dataclass(slots=True)
@@ -53,14 +54,18 @@ class _Group:
     start_s: float
     end_s: float
     logprobs: list[float]
+    source: TimeSource
 
     def absorb(self, other: _Group) -> None:
         """Append `other`; of a mark's time, which fills the pause behind the word, only the beginning."""
         if not _sounds(self.text):
             self.start_s, self.end_s = other.start_s, other.end_s
+            self.source = other.source
         else:
             end_s = other.end_s if _sounds(other.text) else min(other.end_s, self.end_s + MARK_S)
             self.end_s = max(self.end_s, end_s)
+            if _sounds(other.text):
+                self.source = least_sure((self.source, other.source))
         self.text += other.text
         self.logprobs += other.logprobs
 
@@ -68,7 +73,8 @@ class _Group:
 def group_words(pieces: Sequence[TimedPiece], start_s: float, end_s: float) -> tuple[Word, ...]:
     """Return the words of a segment in order, inside [start_s, end_s), none of zero length.
 
-    Their texts joined are the pieces' text. Times outside the segment are moved into it.
+    Their texts joined are the pieces' text. Times outside the segment are moved into it, and are no
+    longer those of a model then.
     """
     groups = _merge_words(_merge_characters(pieces))
     spans = spread([(group.start_s, group.end_s) for group in groups], start_s, end_s)
@@ -78,6 +84,7 @@ def group_words(pieces: Sequence[TimedPiece], start_s: float, end_s: float) -> t
             start=span[0],
             end=span[1],
             probability=math.exp(sum(group.logprobs) / len(group.logprobs)),
+            time_source=after_move(group.source, (group.start_s, group.end_s), span),
         )
         for group, span in zip(groups, spans, strict=True)
     )
@@ -116,8 +123,9 @@ def _merge_characters(pieces: Sequence[TimedPiece]) -> list[_Group]:
         if waiting:
             groups[-1].end_s = max(groups[-1].end_s, piece.end_s)
             groups[-1].logprobs.append(piece.logprob)
+            groups[-1].source = least_sure((groups[-1].source, piece.source))
         else:
-            groups.append(_Group("", piece.start_s, piece.end_s, [piece.logprob]))
+            groups.append(_Group("", piece.start_s, piece.end_s, [piece.logprob], piece.source))
         waiting += piece.text
         if index == len(pieces) - 1 or not is_cut(waiting):
             groups[-1].text = waiting.decode(errors="replace")
@@ -144,8 +152,8 @@ def _continues(word: str, text: str) -> bool:
     if text[0].isspace():
         return False
     if not _sounds(text):
-        return text[0] not in OPENING_MARKS or not _is_spaceless(_last_sound(word))
-    return not _is_spaceless(text[0]) and not _is_spaceless(_last_sound(word))
+        return text[0] not in OPENING_MARKS or not is_spaceless(_last_sound(word))
+    return not is_spaceless(text[0]) and not is_spaceless(_last_sound(word))
 
 
 def _sounds(text: str) -> bool:
@@ -161,6 +169,6 @@ def _is_sound(char: str) -> bool:
     return unicodedata.category(char)[0] not in "PSZC"
 
 
-def _is_spaceless(char: str) -> bool:
+def is_spaceless(char: str) -> bool:
     """True in scripts that write words without spaces between them."""
     return any(first <= ord(char) <= last for first, last in _SPACELESS)

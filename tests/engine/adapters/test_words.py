@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engine.adapters.whisper.words import MARK_S, TimedPiece, group_words, spread
+from engine.adapters.words import MARK_S, TimedPiece, group_words, spread
+from engine.protocol.transcript import TimeSource
 
 
 def words_of(*pieces: str | bytes, step_s: float = 0.5) -> list[str]:
@@ -61,3 +62,18 @@ def test_more_words_than_steps_share_the_time_there_is() -> None:
     spans = spread([(0.0, 0.0)] * 10, 0.0, 0.1)
     assert all(start < end for start, end in spans)
     assert spans[-1][1] <= 0.1 + 1e-9
+
+
+def test_words_that_had_to_move_and_guessed_ones_say_so() -> None:
+    aligned, guessed = TimeSource.ALIGNED, TimeSource.INTERPOLATED
+    pieces = [
+        TimedPiece(b" one", 1.0, 1.5, -0.1, aligned),
+        TimedPiece(b" tw", 1.5, 1.7, -0.1, guessed),
+        TimedPiece(b"o", 1.7, 2.0, -0.1, aligned),
+        TimedPiece(b".", 2.0, 3.0, -0.1, guessed),
+        TimedPiece(b" three", 2.0, 2.5, -0.1, aligned),
+        TimedPiece(b" four", 2.5, 9.0, -0.1, aligned),
+    ]
+    words = group_words(pieces, 0.0, 4.0)
+    assert [word.text for word in words] == [" one", " two.", " three", " four"]
+    assert [word.time_source for word in words] == [aligned, guessed, aligned, guessed]
