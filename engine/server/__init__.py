@@ -1,0 +1,1 @@
+"""The OpenAI-compatible door over HTTP and WebSocket: one more user of `engine.client`."""

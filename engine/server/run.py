@@ -1,0 +1,116 @@
+"""Opens the door and keeps it open until a signal, or whoever holds our stdin, says that it is enough."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+import uvicorn
+
+from engine.client.client import EngineClient
+from engine.config import EngineConfig
+from engine.server.app import make_app
+from engine.server.bridge import Bridge, ClientMaker
+from engine.server.config import ServerConfig, is_loopback
+from engine.server.door import Door
+
+_STDIN: Final = 0
+_GRACE_S: Final = 5
+"""What answers that are being sent may take once the server is asked to end."""
+
+
+def run_server(
+    config: ServerConfig,
+    engine: EngineConfig,
+    *,
+    on_open: Callable[[str], None],
+    ends_with_stdin: bool = False,
+    make_client: ClientMaker = EngineClient,
+) -> None:
+    """Serve until SIGINT, SIGTERM or, with `ends_with_stdin`, the end of stdin.
+
+    `on_open` is told the address, as "http://127.0.0.1:8642". Raises OSError where the port cannot be had.
+    """
+    assert config.api_key is not None or is_loopback(config.host), "others need a key"
+    listener = listen_on(config.host, config.port)
+    Path(config.uploads_folder).mkdir(parents=True, exist_ok=True, mode=0o700)
+    door = Door(config=config, bridge=Bridge(engine, make_client))
+    server = _Server(door, ends_with_stdin=ends_with_stdin)
+    on_open(url_of(listener))
+    server.run(sockets=[listener])
+
+
+def listen_on(host: str, port: int) -> socket.socket:
+    """Return a listening socket on this one address. Raises OSError."""
+    family, kind, protocol, _, address = socket.getaddrinfo(
+        host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+    )[0]
+    listener = socket.socket(family, kind, protocol)
+    try:
+        if os.name == "posix":
+            # On Windows it would let another program take the port away.
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(128)
+    except OSError:
+        listener.close()
+        raise
+    return listener
+
+
+def url_of(listener: socket.socket) -> str:
+    """Return where a listening socket is reached."""
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+class _Server(uvicorn.Server):
+    """Uvicorn, but that it ends with code 0 when asked to, and open jobs are answered before."""
+
+    def __init__(self, door: Door, *, ends_with_stdin: bool) -> None:
+        super().__init__(
+            uvicorn.Config(
+                make_app(door),
+                log_config=None,
+                access_log=False,
+                server_header=False,
+                date_header=False,
+                timeout_graceful_shutdown=_GRACE_S,
+                ws_max_size=1 << 22,
+            )
+        )
+        self._door = door
+        self._ends_with_stdin = ends_with_stdin
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Take signals for as long as the server runs; the process then goes on to its own end."""
+        loop = asyncio.get_running_loop()
+        asked = (signal.SIGINT, signal.SIGTERM)
+        before = {one: signal.signal(one, lambda *_: loop.call_soon_threadsafe(self._end)) for one in asked}
+        if self._ends_with_stdin:
+            threading.Thread(target=self._await_stdin, args=(loop,), daemon=True, name="lifeline").start()
+        try:
+            yield
+        finally:
+            for one, handler in before.items():
+                signal.signal(one, handler)
+
+    def _await_stdin(self, loop: asyncio.AbstractEventLoop) -> None:
+        with contextlib.suppress(OSError):
+            while os.read(_STDIN, 4096):
+                pass
+        with contextlib.suppress(RuntimeError):
+            loop.call_soon_threadsafe(self._end)
+
+    def _end(self) -> None:
+        self.force_exit = self.should_exit
+        self.should_exit = True
+        self._door.bridge.end_all()
