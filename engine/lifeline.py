@@ -58,7 +58,7 @@ def tell_goodbye_at_end(settings: ManagerSettings) -> threading.Event:
 
 
 def _watch_stdin(at_end: Callable[[], None]) -> None:
-    # Moved away from file 0, so that neither a library nor a grandchild (pip) takes it for its input;
+    # Moved away from file 0, so that neither a library nor a grandchild takes it for its input;
     # on Windows a pending read would even block everybody who asks what file 0 is.
     pipe = os.dup(_STDIN)
     nothing = os.open(os.devnull, os.O_RDONLY)

