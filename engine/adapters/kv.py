@@ -30,19 +30,29 @@ class LayerCache:
     """All slots of one layer; consecutive slots are one matrix product without copying."""
 
     self_keys: Tensor
-    """(slots, heads, max_tokens, head_dim), likewise `self_values`; finite everywhere."""
+    """(rows, heads, max_tokens, head_dim), likewise `self_values`; finite everywhere."""
     self_values: Tensor
     cross_keys: Tensor
-    """(slots, heads, frames, head_dim), likewise `cross_values`."""
+    """(windows, heads, frames, head_dim), likewise `cross_values`."""
     cross_values: Tensor
 
 
-class KVCache:
-    """Keys and values of the decoder, a slot for each running row.
+@dataclass(frozen=True, slots=True)
+class Move:
+    """One row takes over another one's text; they have the first `num_common` tokens in common already."""
 
-    Rows are allocated and freed one by one, so decodings join and leave at any step; the lowest
-    free slots are taken first, so that running rows stay close together. Whoever attends to a row
-    must stop at its length: behind it lies what the slot held before.
+    source: int
+    target: int
+    num_common: int = 0
+
+
+class KVCache:
+    """Keys and values of the decoder: its text by row, its audio by window.
+
+    Each running row has text of its own; rows that hear the same window (beams) share its audio, which
+    is many times larger. Rows are allocated and freed one by one, so decodings join and leave at any
+    step; the lowest free places are taken first, so that what runs stays close together. Whoever
+    attends to a row must stop at its length: behind it lies what the slot held before.
     """
 
     def __init__(self, shape: SlotShape, num_slots: int, formats: Formats, device: torch.device) -> None:
@@ -50,7 +60,8 @@ class KVCache:
         self.shape = shape
         self._num_slots = num_slots
         self._lengths = [0] * num_slots
-        self._used: set[int] = set()
+        self._windows: dict[int, int] = {}
+        """Which window each row in use hears."""
         heads = (num_slots, shape.num_heads)
         text, audio = (*heads, shape.max_tokens, shape.head_dim), (*heads, shape.num_frames, shape.head_dim)
         sizes = [(text, formats.text)] * 2 + [(audio, formats.audio)] * 2
@@ -69,7 +80,7 @@ class KVCache:
     @property
     def num_free(self) -> int:
         """How many rows `allocate` can still give."""
-        return max(0, self._num_slots - len(self._used))
+        return max(0, self._num_slots - len(self._windows))
 
     def length(self, row: int) -> int:
         """Return how many tokens `row` holds."""
@@ -79,38 +90,48 @@ class KVCache:
         """Say how many tokens `row` holds: more after a pass wrote them, fewer to reject a draft."""
         self._lengths[row] = length
 
+    def window(self, row: int) -> int:
+        """Return the window that `row` hears."""
+        return self._windows[row]
+
     def allocate(self, num_rows: int) -> list[int]:
-        """Take empty rows, in rising order. Raises OutOfMemory where fewer are free."""
+        """Take empty rows, each with a window of its own, in rising order. Raises OutOfMemory."""
+        rows = self._take_rows(num_rows)
+        taken = set(self._windows.values())
+        windows = [window for window in range(len(self._lengths)) if window not in taken]
+        self._windows.update(zip(rows, windows, strict=False))
+        return rows
+
+    def allocate_beside(self, row: int, num_rows: int) -> list[int]:
+        """Take empty rows that hear what `row` does, in rising order. Raises OutOfMemory."""
+        rows = self._take_rows(num_rows)
+        self._windows.update(dict.fromkeys(rows, self._windows[row]))
+        return rows
+
+    def _take_rows(self, num_rows: int) -> list[int]:
         if num_rows > self.num_free:
             raise OutOfMemory(f"{num_rows} rows wanted, {self.num_free} free")
-        unused = [row for row in range(len(self._lengths)) if row not in self._used]
-        rows = unused[:num_rows]
-        self._used.update(rows)
-        return rows
+        return [row for row in range(len(self._lengths)) if row not in self._windows][:num_rows]
 
     def free(self, rows: Sequence[int]) -> None:
         """Give rows back; what they held is forgotten."""
-        self._used.difference_update(rows)
         for row in rows:
+            del self._windows[row]
             self._lengths[row] = 0
         self._shrink()
 
-    def copy_rows(self, sources: Sequence[int], targets: Sequence[int], *, with_audio: bool) -> None:
-        """Let each target remember what its source does; sources may be among the targets (beams).
+    def copy_text(self, moves: Sequence[Move]) -> None:
+        """Let each target say what its source did; no row is both.
 
-        Without `with_audio` the cross-attention stays: right while beams of one chunk change places.
+        What they have in common is left as it is: beams part late, so little is copied.
         """
-        lengths = [self._lengths[row] for row in sources]
-        used = max(lengths, default=0)
-        to, of = list(targets), list(sources)
         with torch.inference_mode(), out_of_memory_raised():
-            for layer in self.layers:
-                for text in (layer.self_keys, layer.self_values):
-                    text[to, :, :used] = text[of, :, :used]
-                for audio in (layer.cross_keys, layer.cross_values) if with_audio else ():
-                    audio[to] = audio[of]
-        for row, length in zip(targets, lengths, strict=True):
-            self._lengths[row] = length
+            for move in moves:
+                new = slice(move.num_common, self._lengths[move.source])
+                for layer in self.layers:
+                    layer.self_keys[move.target, :, new] = layer.self_keys[move.source, :, new]
+                    layer.self_values[move.target, :, new] = layer.self_values[move.source, :, new]
+                self._lengths[move.target] = self._lengths[move.source]
 
     def resize(self, num_slots: int) -> None:
         """Hold at most `num_slots` rows; rows in use beyond it live on until they are freed.
@@ -122,7 +143,7 @@ class KVCache:
 
     def _shrink(self) -> None:
         """Give back the storage behind the last slot that is still wanted, one tensor at a time."""
-        wanted = max(self._num_slots, max(self._used, default=-1) + 1)
+        wanted = max(self._num_slots, 1 + max((*self._windows, *self._windows.values()), default=-1))
         if wanted == len(self._lengths):
             return
         self._lengths = self._lengths[:wanted]

@@ -1,10 +1,13 @@
-"""Lays out the rows of a decoder pass, in groups whose attention is one matrix product each."""
+"""Lays out the rows of a decoder pass, in groups whose attention is one matrix product each.
+
+A pass goes through the rows by the windows they hear, and among those that hear the same by row.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Final
 
 import torch
@@ -16,11 +19,22 @@ long its neighbours are (float32 products of one query; seen with MKL on AVX-512
 
 
 @dataclass(frozen=True, slots=True)
+class NewTokens:
+    """What one row brings to a pass: `count` tokens behind `past` remembered ones."""
+
+    row: int
+    window: int
+    """Of audio, that the row hears."""
+    past: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class Layout:
-    """Where the new tokens of each row lie in a pass, which goes through the rows in slot order."""
+    """Where the new tokens of each row lie in a pass."""
 
     order: tuple[int, ...]
-    """The caller's indices of the rows, in slot order."""
+    """The caller's indices of the rows, in the order of the pass."""
     starts: tuple[int, ...]
     """By the caller's index: where the row's tokens begin. `counts`: how many they are."""
     counts: tuple[int, ...]
@@ -38,29 +52,57 @@ class Layout:
         return self.find([range(count) for count in self.counts])
 
 
-def lay_out(rows: Sequence[int], counts: Sequence[int]) -> Layout:
+def lay_out(rows: Sequence[NewTokens]) -> Layout:
     """Lay the new tokens of `rows` one behind the other."""
-    order = tuple(sorted(range(len(rows)), key=lambda index: rows[index]))
+    order = tuple(sorted(range(len(rows)), key=lambda index: (rows[index].window, rows[index].row)))
     starts = [0] * len(rows)
     for before, index in pairwise(order):
-        starts[index] = starts[before] + counts[before]
-    return Layout(order, tuple(starts), tuple(counts))
+        starts[index] = starts[before] + rows[before].count
+    return Layout(order, tuple(starts), tuple(row.count for row in rows))
 
 
 @dataclass(frozen=True, slots=True)
-class NewTokens:
-    """What one row brings to a pass: `count` tokens behind `past` remembered ones."""
+class AudioGroup:
+    """Consecutive windows that equally many new tokens hear, laid one window behind the other."""
 
-    row: int
-    past: int
-    count: int
+    num_blocks: int
+    """Windows."""
+    num_tokens: int
+    """Of each window."""
+    slots: slice
+    tokens: slice
+    """Where the group's tokens are in the pass."""
+
+
+def group_windows(rows: Sequence[NewTokens]) -> list[AudioGroup]:
+    """Group the windows of `rows`, which are in the order of the pass.
+
+    All rows that hear a window are one product with it: beams read it once.
+    """
+    windows = [
+        (window, sum(row.count for row in members))
+        for window, members in groupby(rows, key=lambda row: row.window)
+    ]
+    groups: list[AudioGroup] = []
+    first = start = 0
+    for index in range(1, len(windows) + 1):
+        (window, count) = windows[index - 1]
+        if index < len(windows) and windows[index] == (window + 1, count):
+            continue
+        num_blocks = index - first
+        slots = slice(windows[first][0], window + 1)
+        tokens = slice(start, start + num_blocks * count)
+        groups.append(AudioGroup(num_blocks, count, slots, tokens))
+        first, start = index, tokens.stop
+    return groups
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class TextGroup:
     """Rows in consecutive slots with equally many new tokens, laid one row behind the other."""
 
-    num_rows: int
+    num_blocks: int
+    """Rows."""
     num_tokens: int
     """Of each row."""
     num_positions: int
@@ -75,12 +117,28 @@ class Group:
     """(rows, 1, tokens, positions): -inf for what a token may not see, else 0."""
 
 
-def group_rows(rows: Sequence[NewTokens], max_tokens: int, like: Tensor) -> list[Group]:
-    """Group `rows`, which are in rising order, without changing their order.
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """All of a pass: its rows grouped for what they remember, and for what they hear."""
+
+    text: tuple[TextGroup, ...]
+    audio: tuple[AudioGroup, ...]
+
+
+def group_all(rows: Sequence[NewTokens], max_tokens: int, like: Tensor) -> Groups:
+    """Group `rows`, which are in the order of the pass, without changing it.
 
     A row holds at most `max_tokens`; masks are for scores of `like`'s dtype and device.
     """
-    groups: list[Group] = []
+    return Groups(tuple(group_rows(rows, max_tokens, like)), tuple(group_windows(rows)))
+
+
+def group_rows(rows: Sequence[NewTokens], max_tokens: int, like: Tensor) -> list[TextGroup]:
+    """Group `rows`, which are in the order of the pass, without changing it.
+
+    A row holds at most `max_tokens`; masks are for scores of `like`'s dtype and device.
+    """
+    groups: list[TextGroup] = []
     first = start = 0
     for index in range(1, len(rows) + 1):
         if index < len(rows) and _can_join(rows[index - 1], rows[index]):
@@ -102,7 +160,7 @@ def _can_join(left: NewTokens, right: NewTokens) -> bool:
     return right.row == left.row + 1 and right.count == left.count and is_alike
 
 
-def _make_group(rows: Sequence[NewTokens], start: int, max_tokens: int, like: Tensor) -> Group:
+def _make_group(rows: Sequence[NewTokens], start: int, max_tokens: int, like: Tensor) -> TextGroup:
     count = rows[0].count
     num_positions = max(row.past for row in rows) + count
     if count == 1:
@@ -111,8 +169,8 @@ def _make_group(rows: Sequence[NewTokens], start: int, max_tokens: int, like: Te
     mask = torch.zeros((len(rows), 1, count, num_positions), dtype=like.dtype)
     mask.masked_fill_(torch.arange(num_positions) > own[:, None, :, None], -torch.inf)
     slots = torch.arange(rows[0].row, rows[-1].row + 1)
-    return Group(
-        num_rows=len(rows),
+    return TextGroup(
+        num_blocks=len(rows),
         num_tokens=count,
         num_positions=num_positions,
         slots=slice(rows[0].row, rows[-1].row + 1),

@@ -8,7 +8,6 @@ Layers in 8-bit integers need no such care. (`engine.adapters.quantised`)
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -17,7 +16,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from engine.adapters.kv import LayerCache
-from engine.adapters.whisper.groups import Group
+from engine.adapters.whisper.groups import AudioGroup, Groups, TextGroup
 
 _BLOCK_ROWS: Final = 8
 """The largest block that is as quick a row as any on a CPU (float32, AVX-512: 29 µs for 8 rows of
@@ -138,22 +137,20 @@ class DecoderBlock:
         cache.cross_keys[row] = kv[:, 0].transpose(0, 1)
         cache.cross_values[row] = kv[:, 1].transpose(0, 1)
 
-    def __call__(
-        self, x: Tensor, groups: Sequence[Group], cache: LayerCache, weights: Tensor | None
-    ) -> Tensor:
+    def __call__(self, x: Tensor, groups: Groups, cache: LayerCache, weights: Tensor | None) -> Tensor:
         """Return (tokens, width) of `x`, (tokens, width), and remember the tokens' keys and values.
 
         Into `weights`, (tokens, heads, frames), goes what each head attends to.
         """
         qkv = self.qkv.rows(self.attn_ln(x)).view(x.shape[0], 3, self.n_head, -1)
-        x = x + self.out.rows(torch.cat([self._self_attention(qkv, group, cache) for group in groups]))
+        x = x + self.out.rows(torch.cat([self._self_attention(qkv, group, cache) for group in groups.text]))
         q = self.cross_q.rows(self.cross_attn_ln(x)).view(x.shape[0], self.n_head, -1)
         x = x + self.cross_out.rows(
-            torch.cat([self._cross_attention(q, group, cache, weights) for group in groups])
+            torch.cat([self._cross_attention(q, group, cache, weights) for group in groups.audio])
         )
         return x + self.mlp_out.rows(F.gelu(self.mlp_in.rows(self.mlp_ln(x))))
 
-    def _self_attention(self, qkv: Tensor, group: Group, cache: LayerCache) -> Tensor:
+    def _self_attention(self, qkv: Tensor, group: TextGroup, cache: LayerCache) -> Tensor:
         """Return (tokens of the group, width) of `qkv`, (tokens, 3, heads, head_dim)."""
         q, k, v = qkv[group.tokens].unbind(1)
         cache.self_keys[group.slot_index, :, group.position_index] = k
@@ -161,10 +158,12 @@ class DecoderBlock:
         keys = cache.self_keys[group.slots, :, : group.num_positions].flatten(0, 1)
         values = cache.self_values[group.slots, :, : group.num_positions].flatten(0, 1)
         scores = torch.bmm(self._by_head(q, group), keys.transpose(1, 2))
-        scores.view(group.num_rows, self.n_head, group.num_tokens, -1).add_(group.mask)
+        scores.view(group.num_blocks, self.n_head, group.num_tokens, -1).add_(group.mask)
         return self._by_token(torch.bmm(scores.softmax(-1), values), group)
 
-    def _cross_attention(self, q: Tensor, group: Group, cache: LayerCache, weights: Tensor | None) -> Tensor:
+    def _cross_attention(
+        self, q: Tensor, group: AudioGroup, cache: LayerCache, weights: Tensor | None
+    ) -> Tensor:
         """Return (tokens of the group, width) of `q`, (tokens, heads, head_dim)."""
         keys = cache.cross_keys[group.slots].flatten(0, 1)
         values = cache.cross_values[group.slots].flatten(0, 1)
@@ -172,16 +171,16 @@ class DecoderBlock:
         # Keys times queries, not the other way round: twice as fast for one query in bfloat16.
         attended = torch.bmm(keys, by_head.transpose(1, 2)).transpose(1, 2).softmax(-1)
         if weights is not None:
-            by_row = attended.view(group.num_rows, self.n_head, group.num_tokens, -1)
+            by_row = attended.view(group.num_blocks, self.n_head, group.num_tokens, -1)
             weights[group.tokens] = by_row.transpose(1, 2).flatten(0, 1)
         return self._by_token(torch.bmm(attended, values), group).to(q.dtype)
 
-    def _by_head(self, x: Tensor, group: Group) -> Tensor:
-        """Turn (tokens of the group, heads, head_dim) into (rows × heads, tokens of a row, head_dim)."""
-        by_row = x.reshape(group.num_rows, group.num_tokens, self.n_head, -1)
-        return by_row.transpose(1, 2).reshape(group.num_rows * self.n_head, group.num_tokens, -1)
+    def _by_head(self, x: Tensor, group: TextGroup | AudioGroup) -> Tensor:
+        """Turn (tokens of the group, heads, head_dim) into (blocks × heads, tokens of a block, head_dim)."""
+        by_row = x.reshape(group.num_blocks, group.num_tokens, self.n_head, -1)
+        return by_row.transpose(1, 2).reshape(group.num_blocks * self.n_head, group.num_tokens, -1)
 
-    def _by_token(self, x: Tensor, group: Group) -> Tensor:
-        """Turn (rows × heads, tokens of a row, head_dim) into (tokens of the group, width)."""
-        by_row = x.view(group.num_rows, self.n_head, group.num_tokens, -1).transpose(1, 2)
-        return by_row.reshape(group.num_rows * group.num_tokens, -1)
+    def _by_token(self, x: Tensor, group: TextGroup | AudioGroup) -> Tensor:
+        """Turn (blocks × heads, tokens of a block, head_dim) into (tokens of the group, width)."""
+        by_row = x.view(group.num_blocks, self.n_head, group.num_tokens, -1).transpose(1, 2)
+        return by_row.reshape(group.num_blocks * group.num_tokens, -1)

@@ -15,7 +15,7 @@ from torch import Tensor
 from engine.adapters.kv import KVCache, SlotShape
 from engine.adapters.runtime import Runtime, out_of_memory_raised
 from engine.adapters.whisper.config import WhisperConfig
-from engine.adapters.whisper.groups import NewTokens, group_rows, lay_out
+from engine.adapters.whisper.groups import NewTokens, group_all, lay_out
 from engine.adapters.whisper.layers import Conv, DecoderBlock, EncoderBlock, LayerNorm, Projection
 
 
@@ -102,14 +102,14 @@ class Whisper:
 
     @torch.inference_mode()
     def listen(self, cache: KVCache, rows: Sequence[int], states: Tensor) -> None:
-        """Let `rows` attend to `states`, (rows, 1500, width): fills their cross-attention.
+        """Let `rows` attend to `states`, (rows, 1500, width): fills their windows' cross-attention.
 
         Raises OutOfMemory.
         """
         with out_of_memory_raised():
             for row, window in zip(rows, states, strict=True):
                 for block, layer in zip(self._decoder.blocks, cache.layers, strict=True):
-                    block.listen(row, window, layer)
+                    block.listen(cache.window(row), window, layer)
 
     @torch.inference_mode()
     def prefill(
@@ -127,8 +127,8 @@ class Whisper:
         is one row of logits each: the last position's. Raises OutOfMemory, the rows then hold what
         they held before; ValueError where a row's tokens exceed `n_text_ctx`.
         """
-        layout = lay_out(rows, [len(prompt) for prompt in prompts])
-        new = _new_tokens(cache, rows, layout.counts)
+        new = _new_tokens(cache, rows, [len(prompt) for prompt in prompts])
+        layout = lay_out(new)
         wanted = layout.find(logits_at or [(-1,)] * len(rows))
         tokens = [token for index in layout.order for token in prompts[index]]
         with out_of_memory_raised():
@@ -151,8 +151,8 @@ class Whisper:
     ) -> tuple[Tensor, Tensor | None]:
         """Return the last states, (tokens, width), and the alignment heads' attention if wanted."""
         decoder, dims = self._decoder, self.config.dims
-        groups = group_rows(rows, cache.shape.max_tokens, like=decoder.positional_embedding)
-        positions = torch.cat([group.position_index for group in groups])
+        groups = group_all(rows, cache.shape.max_tokens, like=decoder.positional_embedding)
+        positions = torch.cat([group.position_index for group in groups.text])
         ids = torch.tensor(tokens, device=self.device)
         x = decoder.token_embedding[ids] + decoder.positional_embedding[positions]
         layer_weights: dict[int, Tensor] = {}
@@ -172,7 +172,10 @@ class Whisper:
 
 def _new_tokens(cache: KVCache, rows: Sequence[int], counts: Sequence[int]) -> list[NewTokens]:
     """Return what each row brings. Raises ValueError where it brings nothing or too much."""
-    new = [NewTokens(row, cache.length(row), count) for row, count in zip(rows, counts, strict=True)]
+    new = [
+        NewTokens(row, cache.window(row), cache.length(row), count)
+        for row, count in zip(rows, counts, strict=True)
+    ]
     for item in new:
         if item.count < 1 or item.past + item.count > cache.shape.max_tokens:
             raise ValueError(f"{item.count} tokens behind {item.past} of {cache.shape.max_tokens}")

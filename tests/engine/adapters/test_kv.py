@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from engine.adapters.base import OutOfMemory
-from engine.adapters.kv import KVCache, SlotShape
+from engine.adapters.kv import KVCache, Move, SlotShape
 from engine.adapters.runtime import Formats
 
 SHAPE = SlotShape(num_layers=2, num_heads=2, head_dim=4, max_tokens=8, num_frames=6)
@@ -47,24 +47,28 @@ def test_a_freed_row_comes_back_empty(cache: KVCache) -> None:
     assert cache.length(row) == 0
 
 
-def test_beams_can_change_places(cache: KVCache) -> None:
-    rows = cache.allocate(2)
-    fill(cache, rows[0], 1.0, length=3)
-    fill(cache, rows[1], 2.0, length=5)
-    cache.copy_rows(rows, rows[::-1], with_audio=False)
-    assert [cache.length(row) for row in rows] == [5, 3]
+def test_a_beam_takes_over_the_text_of_another_from_where_they_part(cache: KVCache) -> None:
+    first, second = cache.allocate(2)
+    fill(cache, first, 1.0, length=3)
+    fill(cache, second, 2.0, length=5)
+    cache.copy_text([Move(source=second, target=first, num_common=2)])
+    assert [cache.length(row) for row in (first, second)] == [5, 5]
     for layer in cache.layers:
-        assert bool((layer.self_keys[rows[0], :, :5] == 2.0).all())
-        assert bool((layer.self_values[rows[1], :, :3] == 1.0).all())
-        assert bool((layer.cross_keys[rows[0]] == 1.0).all())
+        assert layer.self_keys[first, 0, :, 0].tolist() == [1.0, 1.0, 2.0, 2.0, 2.0, 1.0, 1.0, 1.0]
+        assert layer.self_values[first, 1, :6, 0].tolist() == [1.0, 1.0, 2.0, 2.0, 2.0, 1.0]
+        assert bool((layer.cross_keys[first] == 1.0).all())
 
 
-def test_a_new_beam_hears_what_its_source_heard(cache: KVCache) -> None:
-    source, target = cache.allocate(2)
-    fill(cache, source, 7.0, length=2)
-    cache.copy_rows([source], [target], with_audio=True)
-    assert all(bool((layer.cross_values[target] == 7.0).all()) for layer in cache.layers)
-    assert cache.length(target) == 2
+def test_rows_beside_another_hear_its_window_and_take_no_other(cache: KVCache) -> None:
+    [first] = cache.allocate(1)
+    beside = cache.allocate_beside(first, 2)
+    assert beside == [1, 2]
+    assert {cache.window(row) for row in (first, *beside)} == {0}
+    [other] = cache.allocate(1)
+    assert (other, cache.window(other)) == (3, 1)
+    cache.free([first, 2])
+    assert (cache.allocate(1), cache.num_free) == ([0], 1)
+    assert cache.window(0) == 2, "the first window is still heard"
 
 
 def test_a_smaller_pool_keeps_its_running_rows_and_gives_memory_back_when_they_leave(cache: KVCache) -> None:

@@ -1,24 +1,24 @@
-"""Rows of a pass are laid out in slot order and share products where that changes nothing."""
+"""Rows of a pass are laid out by window and share products where that changes nothing."""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor
 
-from engine.adapters.whisper.groups import Group, NewTokens, group_rows, lay_out
+from engine.adapters.whisper.groups import NewTokens, TextGroup, group_rows, group_windows, lay_out
 
 
-def groups_of(*rows: tuple[int, int, int]) -> list[Group]:
-    """Group rows given as (row, past, count)."""
-    return group_rows([NewTokens(*row) for row in rows], 448, like=torch.zeros(()))
+def groups_of(*rows: tuple[int, int, int]) -> list[TextGroup]:
+    """Group rows given as (row, past, count), each with a window of its own."""
+    return group_rows([NewTokens(row, row, *rest) for row, *rest in rows], 448, like=torch.zeros(()))
 
 
-def visible(group: Group) -> Tensor:
+def visible(group: TextGroup) -> Tensor:
     return group.mask[:, 0] == 0
 
 
 def test_a_layout_finds_each_rows_tokens_whatever_the_order_of_the_rows() -> None:
-    layout = lay_out([5, 2, 9], [3, 2, 1])
+    layout = lay_out([NewTokens(5, 5, 0, 3), NewTokens(2, 2, 0, 2), NewTokens(9, 9, 0, 1)])
     assert layout.order == (1, 0, 2)
     assert layout.find([(0, -1), (0, -1), (0, -1)]) == [2, 4, 0, 1, 5, 5]
     assert layout.find_all() == [2, 3, 4, 0, 1, 5]
@@ -26,7 +26,7 @@ def test_a_layout_finds_each_rows_tokens_whatever_the_order_of_the_rows() -> Non
 
 def test_single_tokens_of_neighbouring_slots_share_a_product() -> None:
     [group] = groups_of((2, 30, 1), (3, 7, 1), (4, 15, 1))
-    assert (group.num_rows, group.slots, group.tokens) == (3, slice(2, 5), slice(0, 3))
+    assert (group.num_blocks, group.slots, group.tokens) == (3, slice(2, 5), slice(0, 3))
     assert group.num_positions == 32
     assert visible(group).sum(-1).flatten().tolist() == [31, 8, 16]
     assert group.slot_index.tolist() == [2, 3, 4]
@@ -43,7 +43,7 @@ def test_a_gap_between_slots_ends_a_group() -> None:
 
 def test_several_tokens_share_only_with_rows_in_the_same_state() -> None:
     groups = groups_of((0, 0, 4), (1, 0, 4), (2, 0, 7), (3, 6, 4))
-    assert [(group.num_rows, group.num_tokens, group.num_positions) for group in groups] == [
+    assert [(group.num_blocks, group.num_tokens, group.num_positions) for group in groups] == [
         (2, 4, 4),
         (1, 7, 7),
         (1, 4, 10),
@@ -53,5 +53,22 @@ def test_several_tokens_share_only_with_rows_in_the_same_state() -> None:
 
 
 def test_padding_ends_where_a_row_ends() -> None:
-    [group] = group_rows([NewTokens(0, 98, 1)], 100, like=torch.zeros(()))
+    [group] = group_rows([NewTokens(0, 0, 98, 1)], 100, like=torch.zeros(()))
     assert group.num_positions == 100
+
+
+def test_rows_that_hear_the_same_window_are_one_product_with_it() -> None:
+    beams = [NewTokens(row, 3, 20, 1) for row in (0, 1, 2)]
+    more = [NewTokens(row, 4, 35, 1) for row in (7, 8, 9)]
+    alone = [NewTokens(5, 5, 8, 1), NewTokens(6, 6, 9, 1), NewTokens(4, 9, 9, 1)]
+    groups = group_windows([*beams, *more, *alone])
+    assert [(group.num_blocks, group.num_tokens, group.slots, group.tokens) for group in groups] == [
+        (2, 3, slice(3, 5), slice(0, 6)),
+        (2, 1, slice(5, 7), slice(6, 8)),
+        (1, 1, slice(9, 10), slice(8, 9)),
+    ]
+
+
+def test_beams_stay_together_whatever_the_order_of_their_rows() -> None:
+    rows = [NewTokens(8, 1, 5, 1), NewTokens(0, 2, 5, 1), NewTokens(3, 1, 5, 1)]
+    assert lay_out(rows).order == (2, 0, 1)
