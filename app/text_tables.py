@@ -57,6 +57,26 @@ KOREAN_FAILURES: Final[dict[FailureKind, tuple[str, str]]] = {
         "“{subject}” 모델은 프로그램에 들어 있습니다.",
         "Jamak을 제거하면 함께 지워집니다.",
     ),
+    _K.MODEL_INCOMPLETE: (
+        "“{subject}” 모델의 일부가 없습니다.",
+        "다시 내려받아 주세요. 폴더를 복사했다면 안에 든 파일을 모두 복사해 주세요.",
+    ),
+    _K.MODEL_UNSUPPORTED: (
+        "“{subject}”은(는) Jamak이 돌릴 수 없는 종류의 모델입니다.",
+        "다른 모델을 선택해 주세요. 무엇이 다른지는 자세한 내용에 있습니다.",
+    ),
+    _K.MODEL_VOCABULARY: (
+        "“{subject}” 모델과 어휘 파일이 서로 맞지 않습니다.",
+        "모델에 딸린 토크나이저 파일까지 함께 다시 내려받아 주세요.",
+    ),
+    _K.MODEL_IS_ALIGNER: (
+        "“{subject}”은(는) 이미 아는 단어의 시각을 찾는 모델이라 말을 받아쓰지 못합니다.",
+        "Qwen3-ASR 같은 받아쓰기 모델을 선택해 주세요. 단어 시각은 정렬기가 알아서 찾습니다.",
+    ),
+    _K.MODEL_NO_ALIGNER: (
+        "“{subject}”은(는) 말을 받아쓰는 모델이라 주어진 단어의 시각을 찾지 못합니다.",
+        "Qwen3-ForcedAligner 폴더를 선택해 주세요.",
+    ),
     _K.LANGUAGE_UNKNOWN: (
         "“{subject}” 모델은 선택한 언어를 모릅니다.",
         "다른 언어나 다국어 모델을 선택해 주세요.",
@@ -104,6 +124,46 @@ KOREAN_FAILURES: Final[dict[FailureKind, tuple[str, str]]] = {
     _K.PROTOCOL_MISMATCH: (
         "다른 버전의 Jamak이 실행 중입니다.",
         "그것을 닫고 Jamak을 다시 시작해 주세요.",
+    ),
+    _K.REMOTE_ADDRESS: (
+        "“{subject}”은(는) 서버 주소가 아닙니다.",
+        "http://host:8000/v1 처럼 쓰고, 키나 암호는 넣지 마세요.",
+    ),
+    _K.REMOTE_UNREACHABLE: (
+        "“{subject}” 서버에 연결할 수 없습니다.",
+        "주소와 연결을 확인하고 다시 시도해 주세요. 지금까지 받아쓴 글은 남아 있습니다.",
+    ),
+    _K.REMOTE_TLS: (
+        "“{subject}” 서버의 인증서를 믿을 수 없어 연결이 안전하지 않습니다.",
+        "서버 관리자에게 문의해 주세요. 아무것도 보내지 않았습니다.",
+    ),
+    _K.REMOTE_KEY: (
+        "“{subject}” 서버가 키를 받아들이지 않습니다.",
+        "설정에서 올바른 키를 넣거나 JAMAK_ENGINE_KEY를 지정해 주세요.",
+    ),
+    _K.REMOTE_MODEL: (
+        "서버에 음성 인식 모델 “{subject}”이(가) 없습니다.",
+        "설정이나 --model에서 서버가 제공하는 모델을 선택해 주세요.",
+    ),
+    _K.REMOTE_TOO_LARGE: (
+        "“{subject}” 서버가 이만한 크기의 업로드를 받지 않습니다.",
+        "서버 관리자에게 2MB 이상을 허용해 달라고 요청해 주세요.",
+    ),
+    _K.REMOTE_BUSY: (
+        "“{subject}” 서버가 너무 오래 바쁩니다.",
+        "나중에 다시 시도해 주세요. 지금까지 받아쓴 글은 남아 있습니다.",
+    ),
+    _K.REMOTE_REFUSED: (
+        "“{subject}” 서버가 받아쓰기를 거부했습니다.",
+        "자세한 내용에 이유가 있습니다. 다른 모델이나 언어로 시도해 보세요.",
+    ),
+    _K.REMOTE_BROKEN: (
+        "“{subject}” 서버에 문제가 생겼습니다.",
+        "나중에 다시 시도해 주세요. 지금까지 받아쓴 글은 남아 있습니다.",
+    ),
+    _K.REMOTE_NOT_UNDERSTOOD: (
+        "“{subject}”의 응답이 OpenAI 받아쓰기 방식이 아닙니다.",
+        "주소를 확인해 주세요. 보통 /v1로 끝납니다.",
     ),
     _K.INTERNAL: (
         "“{subject}” 작업 중에 Jamak 안에서 문제가 생겼습니다.",

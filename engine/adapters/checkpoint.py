@@ -41,11 +41,16 @@ def broken_model(folder: Path, detail: str) -> FailureError:
     return FailureError(failure(FailureKind.MODEL_BROKEN, folder.name, f"{folder}: {detail}"))
 
 
+class _Incomplete(Exception):
+    """A file that the others need is not there."""
+
+
 def open_checkpoint(folder: Path) -> Checkpoint:
     """Open `folder`: safetensors (one file or shards with an index) or CTranslate2's `model.bin`.
 
     Nothing is unpickled, and no size in a file is believed before it is checked against the file's own.
-    Raises FailureError: model_missing where there is no model, model_broken with the reason in `detail`.
+    Raises FailureError: model_missing where there is no model, model_incomplete where a file of it is
+    missing, model_broken with the reason in `detail`.
     """
     if not (folder / "config.json").is_file():
         raise FailureError(failure(FailureKind.MODEL_MISSING, folder.name, str(folder)))
@@ -60,6 +65,9 @@ def open_checkpoint(folder: Path) -> Checkpoint:
             }
             return Checkpoint(folder, {**config, **heads}, generation, whisper_tensors(variables))
         return Checkpoint(folder, config, generation, Tensors(_safetensors(folder)))
+    except _Incomplete as error:
+        reason = failure(FailureKind.MODEL_INCOMPLETE, folder.name, f"{folder}: {error}")
+        raise FailureError(reason) from error
     except (OSError, ValueError, BadModelFile, SafetensorError) as error:
         raise broken_model(folder, str(error)) from error
 
@@ -94,7 +102,7 @@ def _shards(folder: Path) -> list[Path]:
     if not index_path.is_file():
         path = folder / "model.safetensors"
         if not path.is_file():
-            raise ValueError("no model.safetensors and no model.bin; pickled weights are never opened")
+            raise _Incomplete("no model.safetensors and no model.bin; pickled weights are never opened")
         return [path]
     weight_map = _read_json(index_path).get("weight_map")
     if not isinstance(weight_map, dict) or not weight_map:
@@ -104,5 +112,5 @@ def _shards(folder: Path) -> list[Path]:
         if Path(name).name != name or not name.endswith(".safetensors"):
             raise ValueError(f"{index_path.name} points to {name!r}")
         if not (folder / name).is_file():
-            raise ValueError(f"{name} is missing")
+            raise _Incomplete(f"{name} is missing")
     return [folder / name for name in names]

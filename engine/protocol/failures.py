@@ -22,6 +22,11 @@ class FailureKind(StrEnum):
     MODEL_MISSING = "model_missing"
     MODEL_UNKNOWN = "model_unknown"
     MODEL_BROKEN = "model_broken"
+    MODEL_INCOMPLETE = "model_incomplete"
+    MODEL_UNSUPPORTED = "model_unsupported"
+    MODEL_VOCABULARY = "model_vocabulary"
+    MODEL_IS_ALIGNER = "model_is_aligner"
+    MODEL_NO_ALIGNER = "model_no_aligner"
     MODEL_SHIPPED = "model_shipped"
     LANGUAGE_UNKNOWN = "language_unknown"
     TASK_UNSUPPORTED = "task_unsupported"
@@ -35,6 +40,16 @@ class FailureKind(StrEnum):
     WORKER_DIED = "worker_died"
     ENGINE_DIED = "engine_died"
     PROTOCOL_MISMATCH = "protocol_mismatch"
+    REMOTE_ADDRESS = "remote_address"
+    REMOTE_UNREACHABLE = "remote_unreachable"
+    REMOTE_TLS = "remote_tls"
+    REMOTE_KEY = "remote_key"
+    REMOTE_MODEL = "remote_model"
+    REMOTE_TOO_LARGE = "remote_too_large"
+    REMOTE_BUSY = "remote_busy"
+    REMOTE_REFUSED = "remote_refused"
+    REMOTE_BROKEN = "remote_broken"
+    REMOTE_NOT_UNDERSTOOD = "remote_not_understood"
     INTERNAL = "internal"
 
 
@@ -108,6 +123,30 @@ SENTENCES: Final[dict[FailureKind, tuple[str, str]]] = {
         "The model “{subject}” cannot be loaded.",
         "Verify it under Models; if it is damaged, download it again.",
     ),
+    _K.MODEL_SHIPPED: (
+        "The model “{subject}” is part of the program.",
+        "It goes when Jamak is uninstalled.",
+    ),
+    _K.MODEL_INCOMPLETE: (
+        "Parts of the model “{subject}” are missing.",
+        "Download it again; if you copied its folder, copy every file in it.",
+    ),
+    _K.MODEL_UNSUPPORTED: (
+        "“{subject}” is a kind of model that Jamak cannot run.",
+        "Choose another model; the details say what is unusual about this one.",
+    ),
+    _K.MODEL_VOCABULARY: (
+        "The model “{subject}” and its vocabulary do not belong together.",
+        "Download it again, with its own tokenizer files.",
+    ),
+    _K.MODEL_IS_ALIGNER: (
+        "“{subject}” finds the times of words that are known; it cannot recognise speech.",
+        "Choose a recogniser, such as Qwen3-ASR; word times come from the aligner by themselves.",
+    ),
+    _K.MODEL_NO_ALIGNER: (
+        "“{subject}” recognises speech; it cannot find the times of given words.",
+        "Choose the folder of Qwen3-ForcedAligner.",
+    ),
     _K.LANGUAGE_UNKNOWN: (
         "The model “{subject}” does not know the chosen language.",
         "Choose another language, or a multilingual model.",
@@ -118,10 +157,6 @@ SENTENCES: Final[dict[FailureKind, tuple[str, str]]] = {
     ),
     _K.DOWNLOAD_FAILED: (
         "“{subject}” could not be downloaded.",
-    _K.MODEL_SHIPPED: (
-        "The model “{subject}” is part of the program.",
-        "It goes when Jamak is uninstalled.",
-    ),
         "Check the connection and try again; what has arrived is kept.",
     ),
     _K.HASH_MISMATCH: (
@@ -159,6 +194,46 @@ SENTENCES: Final[dict[FailureKind, tuple[str, str]]] = {
     _K.PROTOCOL_MISMATCH: (
         "Another version of Jamak is running.",
         "Close it and start Jamak again.",
+    ),
+    _K.REMOTE_ADDRESS: (
+        "“{subject}” is not a server's address.",
+        "Write it like http://host:8000/v1, without a key or password in it.",
+    ),
+    _K.REMOTE_UNREACHABLE: (
+        "The server “{subject}” cannot be reached.",
+        "Check its address and the connection, then try again; what was recognised so far is kept.",
+    ),
+    _K.REMOTE_TLS: (
+        "The connection to “{subject}” is not safe: its certificate is not trusted.",
+        "Ask who runs the server; nothing was sent to it.",
+    ),
+    _K.REMOTE_KEY: (
+        "The server “{subject}” does not accept the key.",
+        "Enter the right key in Settings, or set JAMAK_ENGINE_KEY.",
+    ),
+    _K.REMOTE_MODEL: (
+        "The server has no model “{subject}” for speech.",
+        "Choose one that it offers, in Settings or with --model.",
+    ),
+    _K.REMOTE_TOO_LARGE: (
+        "The server “{subject}” does not take uploads so large.",
+        "Ask who runs it to allow at least 2 MB.",
+    ),
+    _K.REMOTE_BUSY: (
+        "The server “{subject}” has been too busy for too long.",
+        "Try again later; what was recognised so far is kept.",
+    ),
+    _K.REMOTE_REFUSED: (
+        "The server “{subject}” refuses to transcribe this.",
+        "The details say why; another model or language may do.",
+    ),
+    _K.REMOTE_BROKEN: (
+        "Something went wrong on the server “{subject}”.",
+        "Try again later; what was recognised so far is kept.",
+    ),
+    _K.REMOTE_NOT_UNDERSTOOD: (
+        "What “{subject}” answers is not OpenAI's transcription interface.",
+        "Check the address; it usually ends in /v1.",
     ),
     _K.INTERNAL: (
         "Something went wrong inside Jamak with “{subject}”.",
