@@ -47,7 +47,19 @@ class EnginePort(Protocol):
         ...
 
 
-class Client(EnginePort, Protocol):
+class Questions(Protocol):
+    """What the window asks beside work (`app.engine_link.EngineLink`)."""
+
+    def probe(self, path: str) -> JobId:
+        """Ask what is in a media file."""
+        ...
+
+    def diagnose(self) -> JobId:
+        """Ask for versions, devices and paths."""
+        ...
+
+
+class Client(EnginePort, Questions, Protocol):
     """`engine.client.client.EngineClient`, as far as the app uses it."""
 
     def start(self) -> None:
@@ -58,12 +70,12 @@ class Client(EnginePort, Protocol):
         """Detach, and end the engine if it is ours."""
         ...
 
-    def probe(self, path: str) -> JobId:
-        """Ask what is in a media file."""
+    def use_key(self, server: str, key: str) -> None:
+        """Present a key to a server elsewhere from now on."""
         ...
 
-    def list_models(self) -> JobId:
-        """Ask for every model known or installed."""
+    def list_models(self, server: str = "") -> JobId:
+        """Ask for every model known or installed, or for those of a server elsewhere."""
         ...
 
     def download_model(self, model: str) -> JobId:
@@ -76,10 +88,6 @@ class Client(EnginePort, Protocol):
 
     def remove_model(self, model: str) -> JobId:
         """Delete a downloaded model."""
-        ...
-
-    def diagnose(self) -> JobId:
-        """Ask for versions, devices and paths."""
         ...
 
 

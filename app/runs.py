@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Sequence
 from enum import Enum, auto
@@ -30,6 +31,8 @@ from engine.protocol.events import (
 from engine.protocol.failures import SENTENCES, Failure, FailureError, FailureKind, failure
 from engine.protocol.requests import JobId
 from engine.protocol.transcript import Options, Segment
+
+log = logging.getLogger(__name__)
 
 _MAX_DEATHS: Final = 3
 """Of the engine on one row, without a newly stored segment, before the row fails."""
@@ -204,6 +207,8 @@ class Runs:
 
     def _on_end(self, recording_id: int, job: Job, event: JobEvent) -> None:
         self._close(job.id)
+        kind = job.failure.kind if job.failure else None
+        log.info("row %d: its job ended as %s %s", recording_id, job.phase.value, kind or "")
         if job.phase is JobPhase.DONE:
             self._finish(recording_id, event.duration if isinstance(event, JobDone) else 0.0)
         elif job.failure is not None and job.failure.kind is not FailureKind.ENGINE_DIED:

@@ -148,7 +148,7 @@ def load(path: Path) -> LoadedSettings:
     except FileNotFoundError:
         return LoadedSettings(Settings())
     except OSError as error:
-        log.warning("settings cannot be read: %s", error)
+        log.warning("settings cannot be read: %s", error.strerror)
         return LoadedSettings(Settings())
     try:
         return LoadedSettings(_upgrade(content))

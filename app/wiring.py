@@ -14,6 +14,7 @@ from app import settings as settings_file
 from app.capture.devices import Wish
 from app.capture.system import SystemAudio
 from app.changes import ChangeKind, DeskChange
+from app.crashes import CrashWatch
 from app.desk import Desk
 from app.engine_link import EngineLink
 from app.keep_awake import KeepAwake
@@ -41,7 +42,9 @@ from app.ui.style import Style
 from app.ui.termination import Termination
 from app.ui.translation import Translation
 from engine.client.client import EngineClient
-from engine.config import EngineConfig, default_config
+from engine.config import EngineConfig, default_config, log_folder
+from engine.facts import version_of
+from engine.logs import start_logging
 from engine.protocol.events import Event
 from engine.protocol.failures import Failure, FailureError
 
@@ -50,6 +53,8 @@ log = logging.getLogger(__name__)
 
 def run_window(files: Sequence[str]) -> int:
     """Show the window with `files` in its queue, or hand them to the one that runs; return the exit code."""
+    start_logging("window", log_folder(), "INFO")
+    log.info("jamak %s begins", version_of("jamak"))
     app = _application()
     loaded = settings_file.load(settings_path())
     translation = Translation(app)
@@ -66,6 +71,8 @@ def run_window(files: Sequence[str]) -> int:
     instance.files_received.connect(session.take)
     termination = Termination()
     termination.asked.connect(session.leave)
+    crashes = CrashWatch()
+    crashes.begin()
     session.show(files)
     try:
         return app.exec()
@@ -74,6 +81,7 @@ def run_window(files: Sequence[str]) -> int:
         session.close()
         # Only now may another start take over: it would run the same queue.
         instance.close()
+        crashes.end()
 
 
 class Session(QObject):

@@ -58,7 +58,7 @@ class Disk:
         try:
             self._writer.sync()
         except (OSError, ValueError) as error:
-            log.info("the recording cannot be synced: %s", error)
+            log.info("the recording cannot be synced: %s", type(error).__name__)
 
     def close(self, now_s: float) -> None:
         """Write what waits, once more, and close."""

@@ -170,7 +170,7 @@ class Feeder:
                     pass
             except OSError as error:
                 # The folder is on a disk that is away for now, or somebody deletes what is recorded.
-                log.info("the recording cannot be read: %s", error)
+                log.info("the recording cannot be read: %s", error.strerror)
             # Nobody tells when the engine has room again.
             self._wake.wait(_RETRY_S)
             self._wake.clear()

@@ -66,6 +66,8 @@ class Actions(QObject):
         self.settings = make("settings", self.tr("&Settings…"), "Ctrl+,", icon="settings")
         self.settings.setMenuRole(QAction.MenuRole.PreferencesRole)
         self.help = make("help", self.tr("&Keyboard shortcuts"), "F1", icon="help")
+        self.report = make("report", self.tr("&Report a problem…"))
+        self.updates = make("updates", self.tr("Check for &updates"))
         self.about = make("about", self.tr("&About Jamak"))
         self.about.setMenuRole(QAction.MenuRole.AboutRole)
 

@@ -24,6 +24,7 @@ from app.changes import ChangeKind, DeskChange
 from app.desk import Desk
 from app.library import Library
 from app.player import Player
+from app.ports import Questions
 from app.settings import Settings
 from app.ui.actions import Actions
 from app.ui.background import Background
@@ -31,6 +32,7 @@ from app.ui.choice_bar import ChoiceBar
 from app.ui.drop_in import DropIn
 from app.ui.drop_zone import DropOverlay, DropZone
 from app.ui.first_run import FirstRun
+from app.ui.help_commands import HelpCommands
 from app.ui.icons import Icons, app_icon
 from app.ui.library_model import ROWS_MIME
 from app.ui.live import Live
@@ -47,7 +49,7 @@ from app.ui.row_commands import RowCommands
 from app.ui.settings_keeper import SettingsKeeper
 from app.ui.side_panel import SidePanel
 from app.ui.source_menu import SourceMenu
-from app.ui.track_choice import ProbePort, TrackChoice
+from app.ui.track_choice import TrackChoice
 from app.ui.transcript_page import TranscriptPage
 from app.ui.window_commands import WindowCommands
 from engine.protocol.events import Event, ModelState, WorkerPhase
@@ -66,7 +68,7 @@ class Parts:
     shelf: ModelShelf
     gate: QueueGate
     player: Player
-    engine: ProbePort
+    engine: Questions
     live: Live
     audio: AudioSystem
 
@@ -115,6 +117,7 @@ class MainWindow(QMainWindow):
         self._build()
         self.commands = WindowCommands(self)
         self.live_commands = LiveCommands(self)
+        self.help_commands = HelpCommands(self)
         self._connect()
         self._stop_observing = parts.desk.observe(self._on_change)
         self._show_state()
@@ -122,6 +125,7 @@ class MainWindow(QMainWindow):
     def on_events(self, events: Sequence[Event]) -> None:
         """Take in what the engine told beside what the desk and the shelf take."""
         self.tracks.on_events(events)
+        self.help_commands.on_events(events)
 
     def choose_newest(self) -> None:
         """Show what was added last, where nothing is shown yet."""

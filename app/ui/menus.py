@@ -56,7 +56,7 @@ class Menus(QObject):
                 self.tr("&View"),
                 (do.play_pause, None, do.previous_row, do.next_row, None, do.larger, do.smaller, do.normal),
             ),
-            (self.tr("&Help"), (do.models, None, do.help, do.about)),
+            (self.tr("&Help"), (do.models, None, do.help, do.report, do.updates, None, do.about)),
         )
         for title, actions in menus:
             menu = self._window.menuBar().addMenu(title)

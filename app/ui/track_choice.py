@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import partial
-from typing import Protocol
 
 from PySide6.QtCore import QObject, Signal
 
+from app.ports import Questions
 from app.ui.notices import Choice, NoticeBar
 from app.ui.wording import language_names
 from engine.protocol.events import Event, JobFailed, MediaProbed
@@ -16,12 +16,6 @@ from engine.protocol.requests import JobId
 from engine.protocol.transcript import AudioTrack
 
 _MAX_TRACKS = 6
-
-
-class ProbePort(Protocol):
-    """What is asked of the engine (`app.engine_link.EngineLink`; a fake in tests)."""
-
-    def probe(self, path: str) -> JobId: ...
 
 
 class TrackChoice(QObject):
@@ -33,7 +27,7 @@ class TrackChoice(QObject):
     chosen = Signal(int, int)
     failed = Signal(object)
 
-    def __init__(self, engine: ProbePort, notices: NoticeBar) -> None:
+    def __init__(self, engine: Questions, notices: NoticeBar) -> None:
         super().__init__(notices)
         self._engine = engine
         self._notices = notices

@@ -15,7 +15,6 @@ from app.paths import resource
 from app.settings import Settings
 from app.ui.export_dialog import ExportDialog
 from app.ui.export_plan import plain_text
-from app.ui.help_dialog import ShortcutsDialog, show_about
 from app.ui.models_dialog import ModelsDialog
 from app.ui.notices import NoticeKind
 from app.ui.settings_dialog import SettingsDialog
@@ -120,8 +119,6 @@ class WindowCommands(QObject):
         do.normal.triggered.connect(lambda: window.page.view.set_zoom(100))
         do.models.triggered.connect(self.open_models)
         do.settings.triggered.connect(self.open_settings)
-        do.help.triggered.connect(lambda: ShortcutsDialog(do.all(), window).exec())
-        do.about.triggered.connect(lambda: show_about(window))
 
     def _connect_parts(self) -> None:
         window = self._window

@@ -143,6 +143,14 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
         <translation>단축키(&amp;K)</translation>
     </message>
     <message>
+        <source>&amp;Report a problem…</source>
+        <translation>문제 알리기(&amp;R)…</translation>
+    </message>
+    <message>
+        <source>Check for &amp;updates</source>
+        <translation>새 버전 확인(&amp;U)</translation>
+    </message>
+    <message>
         <source>&amp;About Jamak</source>
         <translation>Jamak 정보(&amp;A)</translation>
     </message>
@@ -605,6 +613,33 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
     </message>
 </context>
 <context>
+    <name>HelpCommands</name>
+    <message>
+        <source>This is Jamak %1. It was built without an address to ask for newer versions: look where you got it from.</source>
+        <translation>이 프로그램은 Jamak %1입니다. 새 버전을 물어볼 주소 없이 만들어졌으니, 받으신 곳에서 확인해 주세요.</translation>
+    </message>
+    <message>
+        <source>Looking for a newer version…</source>
+        <translation>새 버전을 확인하는 중…</translation>
+    </message>
+    <message>
+        <source>Whether there is a newer version could not be found out: %1</source>
+        <translation>새 버전이 있는지 확인하지 못했습니다: %1</translation>
+    </message>
+    <message>
+        <source>Jamak %1 is the newest version.</source>
+        <translation>Jamak %1은(는) 최신 버전입니다.</translation>
+    </message>
+    <message>
+        <source>Jamak %1 is there; this is %2.</source>
+        <translation>Jamak %1이(가) 나와 있습니다. 지금 버전은 %2입니다.</translation>
+    </message>
+    <message>
+        <source>Show it</source>
+        <translation>보기</translation>
+    </message>
+</context>
+<context>
     <name>LanguageBox</name>
     <message>
         <source>Type to search</source>
@@ -943,6 +978,61 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
     <message>
         <source>Record</source>
         <translation>녹음</translation>
+    </message>
+</context>
+<context>
+    <name>ReportDialog</name>
+    <message>
+        <source>Show in &amp;folder</source>
+        <translation>폴더에서 보기(&amp;F)</translation>
+    </message>
+    <message>
+        <source>&amp;Save the report…</source>
+        <translation>보고서 저장(&amp;S)…</translation>
+    </message>
+    <message>
+        <source>“{name}” could not be saved: {reason}</source>
+        <translation>“{name}”을(를) 저장하지 못했습니다: {reason}</translation>
+    </message>
+    <message>
+        <source>“{name}” is saved. Attach it to your message.</source>
+        <translation>“{name}”을(를) 저장했습니다. 메시지에 첨부해 주세요.</translation>
+    </message>
+    <message>
+        <source>Report a problem</source>
+        <translation>문제 알리기</translation>
+    </message>
+    <message>
+        <source>This is everything the report holds: no sound, no words, no names of recordings. Read it, save it, and send it where you ask for help. Jamak itself sends nothing.</source>
+        <translation>보고서에 들어가는 내용은 이것이 전부이며, 소리도 글도 녹음 이름도 들어 있지 않습니다. 읽어 보고 저장한 다음 도움을 구하는 곳에 보내세요. Jamak은 아무것도 보내지 않습니다.</translation>
+    </message>
+    <message>
+        <source>Files of the report</source>
+        <translation>보고서의 파일</translation>
+    </message>
+    <message>
+        <source>Content</source>
+        <translation>내용</translation>
+    </message>
+    <message>
+        <source>Save the report</source>
+        <translation>보고서 저장</translation>
+    </message>
+    <message>
+        <source>Show in folder</source>
+        <translation>폴더에서 보기</translation>
+    </message>
+    <message>
+        <source>Collecting…</source>
+        <translation>모으는 중…</translation>
+    </message>
+    <message>
+        <source>ZIP (*.zip)</source>
+        <translation>ZIP (*.zip)</translation>
+    </message>
+    <message>
+        <source>The folder could not be opened: {path}</source>
+        <translation>폴더를 열 수 없습니다: {path}</translation>
     </message>
 </context>
 <context>
