@@ -56,6 +56,10 @@ class _Group:
     logprobs: list[float]
     source: TimeSource
 
+    @property
+    def num_pieces(self) -> int:
+        return len(self.logprobs)
+
     def absorb(self, other: _Group) -> None:
         """Append `other`; of a mark's time, which fills the pause behind the word, only the beginning."""
         if not _sounds(self.text):
@@ -88,6 +92,12 @@ def group_words(pieces: Sequence[TimedPiece], start_s: float, end_s: float) -> t
         )
         for group, span in zip(groups, spans, strict=True)
     )
+
+
+def word_sizes(pieces: Sequence[bytes]) -> list[int]:
+    """Return how many of `pieces`, none of them empty, each word is made of; see `group_words`."""
+    groups = _merge_words(_merge_characters([TimedPiece(piece, 0.0, 0.0, 0.0) for piece in pieces]))
+    return [group.num_pieces for group in groups]
 
 
 def spread(spans: Sequence[tuple[float, float]], start_s: float, end_s: float) -> list[tuple[float, float]]:

@@ -50,6 +50,15 @@ class Hearing:
         """Return how much of [begin, end) is speech."""
         return int(self._speech[self._frame(begin) : self._frame(end)].sum()) * FRAME_SAMPLES
 
+    def spans(self, begin: int, end: int) -> tuple[tuple[int, int], ...]:
+        """Return the stretches of speech within [begin, end), as far as it is judged."""
+        low, high = self._frame(begin), self._frame(end)
+        edges = np.flatnonzero(np.diff(self._speech[low:high], prepend=False, append=False)).reshape(-1, 2)
+        return tuple(
+            (max(begin, self._sample(low + int(first))), min(end, self._sample(low + int(last))))
+            for first, last in edges
+        )
+
     def utterance(self, after: int, *, pause: int, rest: int) -> Utterance | None:
         """Return the speech behind a position, up to the first silence of `rest` or to now.
 

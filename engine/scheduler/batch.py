@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+import msgspec
+
 from engine.adapters.base import Admission, AsrAdapter, Decode, OutOfMemory, Retry
 from engine.messages import Finished, TokenIDs
 from engine.protocol.failures import Failure, FailureError, FailureKind, failure
@@ -217,5 +219,13 @@ def _output(ticket: Ticket) -> TokenIDs:
         language=decode.language,
         language_probability=decode.language_probability,
         options=ticket.chunk.options,
-        finished=decode.outcome if isinstance(decode.outcome, Finished) else None,
+        finished=_finished(ticket),
     )
+
+
+def _finished(ticket: Ticket) -> Finished | None:
+    """Return the outcome with what the text side must know of the chunk."""
+    outcome = _decode(ticket).outcome
+    if not isinstance(outcome, Finished):
+        return None
+    return msgspec.structs.replace(outcome, speech=ticket.chunk.speech)

@@ -72,3 +72,12 @@ def test_a_cut_of_unbroken_speech_is_where_it_is_quietest() -> None:
     hearing = hearing_of("####", loudness=[0.5, 0.4, 0.1, 0.3])
     assert hearing.quietest(0, hearing.end) == 2 * FRAME
     assert hearing.quietest(hearing.end, hearing.end) == hearing.end
+
+
+def test_stretches_of_speech_are_told_within_what_is_asked_for() -> None:
+    hearing = hearing_of("..###.##", first=100)
+    begin = 100 + 2 * FRAME
+    second = begin + 4 * FRAME
+    assert hearing.spans(100, hearing.end) == ((begin, begin + 3 * FRAME), (second, second + 2 * FRAME))
+    assert hearing.spans(begin + 7, begin + FRAME + 7) == ((begin + 7, begin + FRAME),)
+    assert hearing.spans(100, begin) == ()

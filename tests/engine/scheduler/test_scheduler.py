@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -197,6 +198,13 @@ def test_the_first_output_carries_language_and_forced_prefix(bench: Bench) -> No
     assert first.prefix_ids
     bench.turn()
     assert bench.wires.outputs()[1].prefix_ids == ()
+
+
+def test_an_answer_says_where_the_speech_of_its_chunk_was(bench: Bench) -> None:
+    bench.put(msgspec.structs.replace(_chunk("a0"), speech=((0.5, 1.25),)))
+    bench.turn(4)
+    (finished,) = [output.finished for output in bench.wires.outputs() if output.finished is not None]
+    assert finished.speech == ((0.5, 1.25),)
 
 
 def test_a_language_is_told_before_there_are_ids(bench: Bench) -> None:
