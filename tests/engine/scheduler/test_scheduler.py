@@ -202,7 +202,7 @@ def test_the_first_output_carries_language_and_forced_prefix(bench: Bench) -> No
 
 def test_an_answer_says_where_the_speech_of_its_chunk_was(bench: Bench) -> None:
     bench.put(msgspec.structs.replace(_chunk("a0"), speech=((0.5, 1.25),)))
-    bench.turn(4)
+    bench.turn(20)
     (finished,) = [output.finished for output in bench.wires.outputs() if output.finished is not None]
     assert finished.speech == ((0.5, 1.25),)
 
