@@ -98,6 +98,7 @@ def _json(transcript: Transcript) -> str:
     """Everything that is known, with the whole text first; ids of tokens mean nothing without the model."""
     content: dict[str, Any] = msgspec.to_builtins(transcript)
     for segment in content["segments"]:
-        del segment["tokens"]
+        for name in ("tokens", "token_logprobs", "seek"):
+            del segment[name]
     whole = "".join(segment.text for segment in transcript.segments).strip()
     return msgspec.json.format(msgspec.json.encode({"text": whole, **content}), indent=2).decode() + "\n"

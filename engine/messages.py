@@ -49,6 +49,10 @@ class DecodingOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Chunk(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    accepts_first: bool = False
+    """What was generated is the answer, whatever the guards say: it has been read already."""
+    token_logprobs: bool = False
+    """Segments say how sure the model was of each token."""
     """One contiguous range of samples to decode, with everything needed to answer it."""
 
     key: RequestKey

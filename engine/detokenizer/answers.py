@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from engine.adapters.base import AsrText
-from engine.detokenizer.segments import cut_segments
+from engine.detokenizer.segments import cut_segments, with_logprobs
 from engine.detokenizer.states import RequestState
 from engine.messages import StrOutput, TokenIDs
 from engine.protocol.failures import Failure, FailureError, FailureKind, failure
@@ -117,5 +117,7 @@ def _segments(text: AsrText, work: Work) -> tuple[Segment, ...]:
     if finished is None:
         return ()
     segments = text.segments(state.ids, state.logprobs, finished)
+    if work.output.options.token_logprobs:
+        segments = with_logprobs(segments, state.ids, state.logprobs, text.pieces(state.ids))
     # A stop string takes away text, not ids.
     return cut_segments(segments, len(state.status.text)) if work.output.options.stop_strings else segments

@@ -6,7 +6,22 @@ from collections.abc import Sequence
 
 import msgspec
 
-from engine.protocol.transcript import Segment, TimeSource, Word, least_sure
+from engine.protocol.transcript import Segment, TimeSource, TokenLogprob, Word, least_sure
+
+
+def with_logprobs(
+    segments: Sequence[Segment], ids: Sequence[int], logprobs: Sequence[float], pieces: Sequence[bytes]
+) -> tuple[Segment, ...]:
+    """Return segments that say how sure the model was of their tokens, which are in order in `ids`."""
+    told: list[Segment] = []
+    place = 0
+    for segment in segments:
+        chances = []
+        for token in segment.tokens:
+            place = ids.index(token, place) + 1
+            chances.append(TokenLogprob(pieces[place - 1], logprobs[place - 1]))
+        told.append(msgspec.structs.replace(segment, token_logprobs=tuple(chances)))
+    return tuple(told)
 
 
 def cut_segments(segments: Sequence[Segment], num_chars: int) -> tuple[Segment, ...]:

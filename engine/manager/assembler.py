@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -16,6 +17,8 @@ from engine.protocol.transcript import Segment, TimeSource
 
 Told = Confirmed | SegmentDone | Tail
 
+FRAMES_PER_SECOND: Final = 100
+"""Of `Segment.seek`."""
 _BOUNDARY_SLACK: Final = SAMPLE_RATE_HZ // 200
 """Half the shortest segment: the client's boundary went through seconds and back."""
 
@@ -40,8 +43,11 @@ class Assembler:
     Every method returns what may now be told, in order. Late, doubled and unknown answers are ignored.
     """
 
-    def __init__(self, job: JobId, *, resume_at_sample: int = 0) -> None:
-        """Segments that start before `resume_at_sample` are not told: the client has them."""
+    def __init__(self, job: JobId, *, resume_at_sample: int = 0, confirms_tokens: bool = False) -> None:
+        """Segments that start before `resume_at_sample` are not told: the client has them.
+
+        With `confirms_tokens` the earliest chunk's text is confirmed as it comes; no chunks overlap then.
+        """
         self._job = job
         self._resume_at = resume_at_sample
         self._expected: dict[int, _Expected] = {}
@@ -52,6 +58,11 @@ class Assembler:
         self._silent_until = 0
         self._done = resume_at_sample
         self._tail = ""
+        self._confirms_tokens = confirms_tokens
+        self._confirmed = ""
+        """Of the front chunk, before its answer is whole."""
+        self.is_contradicted = False
+        """A chunk that was decoded anew says something else than was confirmed of it."""
 
     def add_chunk(self, chunk: MediaChunk) -> list[Told]:
         """Expect an answer to `chunk`; chunks come in order, indexes before the first are taken as told."""
@@ -77,7 +88,9 @@ class Assembler:
             chunk.attempt, chunk.partial = output.key.attempt, ""
         chunk.partial += output.delta
         if output.finished is not None:
-            chunk.segments = _placed(chunk, output.segments)
+            # Blanks that were confirmed already must be in some segment.
+            segments = _with_blanks(output.segments) if self._confirms_tokens else output.segments
+            chunk.segments = _placed(chunk, segments)
         return self._release()
 
     def restart(self, index: int) -> list[Told]:
@@ -123,6 +136,8 @@ class Assembler:
         told: list[Told] = []
         while (chunk := self._take_front()) is not None:
             told += self._confirm(chunk)
+        if self._confirms_tokens:
+            return told + self._confirm_partial()
         tail = self._current_tail()
         if tail != self._tail:
             self._tail = tail
@@ -151,9 +166,30 @@ class Assembler:
         start_s, end_s = chunk.start / SAMPLE_RATE_HZ, chunk.end / SAMPLE_RATE_HZ
         for segment in fit(chunk.segments or (), start_s, end_s):
             if segment.start * SAMPLE_RATE_HZ > self._resume_at - _BOUNDARY_SLACK:
-                told.append(Confirmed(job=self._job, delta=segment.text))
+                told += self._confirm_text(segment.text)
                 told.append(SegmentDone(job=self._job, segment=segment))
+        self.is_contradicted = self.is_contradicted or bool(self._confirmed)
         return told
+
+    def _confirm_text(self, text: str) -> list[Told]:
+        """Confirm what was not confirmed before of `text`, with which the front chunk goes on."""
+        known = min(len(text), len(self._confirmed))
+        if text[:known] != self._confirmed[:known]:
+            return []
+        self._confirmed = self._confirmed[known:]
+        return [Confirmed(job=self._job, delta=text[known:])] if text[known:] else []
+
+    def _confirm_partial(self) -> list[Told]:
+        """Confirm what is new of the front chunk; a chunk decoded anew repeats first what is known."""
+        chunk = self._expected.get(self._front) if self._front is not None else None
+        if chunk is None or chunk.start < self._resume_at or not chunk.partial.strip():
+            return []
+        known = min(len(chunk.partial), len(self._confirmed))
+        if chunk.partial[:known] != self._confirmed[:known]:
+            self.is_contradicted = True
+            return []
+        delta, self._confirmed = chunk.partial[known:], max(chunk.partial, self._confirmed, key=len)
+        return [Confirmed(job=self._job, delta=delta)] if delta else []
 
     def _current_tail(self) -> str:
         chunk = self._expected.get(self._front) if self._front is not None else None
@@ -180,13 +216,32 @@ def _placed(chunk: _Expected, segments: tuple[Segment, ...]) -> tuple[Segment, .
     return tuple(fit(shifted, offset_s, end_s))
 
 
+def _with_blanks(segments: Sequence[Segment]) -> tuple[Segment, ...]:
+    """Return `segments` with the blanks of those that are nothing else joined to their neighbours."""
+    spoken: list[Segment] = []
+    blank = ""
+    for segment in segments:
+        if segment.text.strip():
+            spoken.append(msgspec.structs.replace(segment, text=blank + segment.text) if blank else segment)
+            blank = ""
+        elif spoken:
+            spoken[-1] = msgspec.structs.replace(spoken[-1], text=spoken[-1].text + segment.text)
+        else:
+            blank += segment.text
+    return tuple(spoken)
+
+
 def _shifted(segment: Segment, offset_s: float) -> Segment:
     words = tuple(
         msgspec.structs.replace(word, start=word.start + offset_s, end=word.end + offset_s)
         for word in segment.words
     )
     return msgspec.structs.replace(
-        segment, start=segment.start + offset_s, end=segment.end + offset_s, words=words
+        segment,
+        start=segment.start + offset_s,
+        end=segment.end + offset_s,
+        words=words,
+        seek=round(offset_s * FRAMES_PER_SECOND),
     )
 
 

@@ -8,7 +8,7 @@ than a short one.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -16,15 +16,15 @@ import numpy.typing as npt
 
 from engine.manager.vad import FRAME_SAMPLES, Frames
 from engine.messages import SAMPLE_RATE_HZ
+from engine.protocol.transcript import DEFAULT_VAD, VadSettings
 
 _FRAMES_A_SECOND: Final = SAMPLE_RATE_HZ / FRAME_SAMPLES
-_PAD: Final = round(0.4 * _FRAMES_A_SECOND)
-"""Kept around speech: soft consonants lie outside of what the VAD calls speech."""
 _PAUSE: Final = round(6.0 * _FRAMES_A_SECOND)
 """So long a silence ends a chunk however empty it is; models invent text in longer ones."""
+_SHORTEST_SILENCE: Final = 2
+"""Frames; between two spans of speech."""
 _SHORTEST_SPEECH: Final = round(0.2 * _FRAMES_A_SECOND)
 """A chunk with less speech than this is a click, not a word."""
-_SHORTEST_GAP: Final = 2
 _GOOD_GAP: Final = round(0.5 * _FRAMES_A_SECOND)
 _OVERLAP: Final = 2 * round(1.0 * _FRAMES_A_SECOND)
 """Shared by the chunks around a forced cut: a few words, enough to find them again in both."""
@@ -44,14 +44,24 @@ class ChunkRange:
     """How much of the end also begins the chunk after."""
     speech: int
     """Samples of speech, those of `overlap` not counted."""
+    spans: tuple[tuple[int, int], ...] = ()
+    """Where speech is, in samples of the recording; a shorter silence than two frames is part of it."""
 
 
 class Chunker:
     """Cuts one recording while it is being read. Ranges come out as soon as they are certain."""
 
-    def __init__(self, max_chunk_s: float) -> None:
-        """`max_chunk_s` is the longest range a model takes; less than half a second is not to be had."""
+    def __init__(
+        self, max_chunk_s: float, settings: VadSettings = DEFAULT_VAD, *, overlaps: bool = True
+    ) -> None:
+        """`max_chunk_s` is the longest range a model takes; less than half a second is not to be had.
+
+        Without `overlaps` no sample is in two ranges, and a word may be cut where speech never pauses.
+        """
         self._max = max(16, int(max_chunk_s * _FRAMES_A_SECOND))
+        self._overlaps = overlaps
+        self._pad = min(round(settings.padding_s * _FRAMES_A_SECOND), self._max // 4)
+        self._shortest_gap = max(1, round(settings.silence_s * _FRAMES_A_SECOND))
         self._speech = np.zeros(0, np.bool_)
         self._loudness = np.zeros(0, np.float32)
         self._base = 0
@@ -68,12 +78,11 @@ class Chunker:
     def finish(self, num_samples: int) -> list[ChunkRange]:
         """Return the remaining ranges of a recording that is `num_samples` long."""
         ranges = [
-            ChunkRange(
-                start=found.start,
+            replace(
+                found,
                 end=min(found.end, num_samples),
-                overlap=found.overlap,
-                next_overlap=found.next_overlap,
                 speech=min(found.speech, num_samples - found.start),
+                spans=tuple((begin, min(end, num_samples)) for begin, end in found.spans),
             )
             for found in self._ranges(is_end=True)
         ]
@@ -95,18 +104,26 @@ class Chunker:
                     overlap=self._overlap * FRAME_SAMPLES,
                     next_overlap=cut.overlap * FRAME_SAMPLES,
                     speech=speech * FRAME_SAMPLES,
+                    spans=self._spans(cut),
                 )
             self._drop(cut.end - cut.overlap)
             self._overlap = cut.overlap
 
+    def _spans(self, cut: _Cut) -> tuple[tuple[int, int], ...]:
+        first = self._base + cut.start
+        return tuple(
+            ((first + int(begin)) * FRAME_SAMPLES, (first + int(end)) * FRAME_SAMPLES)
+            for begin, end in _runs(self._speech[cut.start : cut.end], _SHORTEST_SILENCE)
+        )
+
     def _next_cut(self, *, is_end: bool) -> _Cut | None:
         """Return the next range in frames from `_base`, or None while more must be heard."""
-        runs = _runs(self._speech)
+        runs = _runs(self._speech, self._shortest_gap)
         if not len(runs):
             # Speech that begins with the very next frame would want its padding.
-            self._drop(max(0, len(self._speech) - (0 if is_end else _PAD)))
+            self._drop(max(0, len(self._speech) - (0 if is_end else self._pad)))
             return None
-        start = 0 if self._overlap else max(0, int(runs[0, 0]) - _PAD)
+        start = 0 if self._overlap else max(0, int(runs[0, 0]) - self._pad)
         limit = start + self._max
         last = _last_before_pause(runs)
         if runs[last, 1] <= limit:
@@ -121,13 +138,13 @@ class Chunker:
     def _padded_end(self, runs: npt.NDArray[np.intp], last: int, limit: int) -> int:
         """Return the end of a chunk whose last speech is run `last`; a short gap is shared in halves."""
         end = int(runs[last, 1])
-        padded = min(end + _PAD, limit, len(self._speech))
+        padded = min(end + self._pad, limit, len(self._speech))
         following = int(runs[last + 1, 0]) if last + 1 < len(runs) else limit + 1
         return min(padded, (end + following + 1) // 2) if following <= limit else padded
 
     def _forced_cut(self, start: int, limit: int) -> _Cut:
         """Cut speech that never pauses where it is quietest, late; overlapping, unless that is silence."""
-        overlap = min(_OVERLAP, self._max // 8 * 2)
+        overlap = min(_OVERLAP, self._max // 8 * 2) if self._overlaps else 0
         first, last = start + self._max * 2 // 3, limit - overlap // 2
         kernel = np.full(_SMOOTHING, 1 / _SMOOTHING, dtype=np.float32)
         smooth = np.convolve(self._loudness[start:limit], kernel, mode="same")
@@ -150,12 +167,12 @@ class _Cut:
     overlap: int
 
 
-def _runs(speech: npt.NDArray[np.bool_]) -> npt.NDArray[np.intp]:
-    """Return the stretches of speech as rows `[begin, end)`, gaps too short to matter closed."""
+def _runs(speech: npt.NDArray[np.bool_], shortest_gap: int) -> npt.NDArray[np.intp]:
+    """Return the stretches of speech as rows `[begin, end)`, gaps of fewer frames closed."""
     edges = np.flatnonzero(np.diff(speech, prepend=False, append=False)).reshape(-1, 2)
     if not len(edges):
         return edges
-    is_gap = edges[1:, 0] - edges[:-1, 1] >= _SHORTEST_GAP
+    is_gap = edges[1:, 0] - edges[:-1, 1] >= shortest_gap
     begins = edges[np.concatenate([[True], is_gap]), 0]
     ends = edges[np.concatenate([is_gap, [True]]), 1]
     return np.stack([begins, ends], axis=1)

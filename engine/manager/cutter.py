@@ -12,6 +12,7 @@ from engine.manager.chunker import Chunker, ChunkRange
 from engine.manager.downmix import Samples
 from engine.manager.media import Media
 from engine.manager.vad import FRAME_SAMPLES, Frames, SpeechDetector, measure_loudness
+from engine.protocol.transcript import DEFAULT_VAD, VadSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,13 +23,25 @@ class Piece:
     samples: Samples
 
 
+@dataclass(frozen=True, kw_only=True)
+class Cutting:
+    """How a recording is to be cut."""
+
+    max_chunk_s: float
+    use_vad: bool = True
+    vad_settings: VadSettings = DEFAULT_VAD
+    overlaps: bool = True
+    """Where speech never pauses, both chunks get what lies around the cut."""
+
+
 class Cutter:
     """Reads one media file to its end, once."""
 
-    def __init__(self, media: Media, *, max_chunk_s: float, use_vad: bool) -> None:
+    def __init__(self, media: Media, cutting: Cutting) -> None:
         self._media = media
-        self._chunker = Chunker(max_chunk_s)
-        self._listener = SpeechDetector() if use_vad else _EverythingIsSpeech()
+        self._chunker = Chunker(cutting.max_chunk_s, cutting.vad_settings, overlaps=cutting.overlaps)
+        threshold = cutting.vad_settings.threshold
+        self._listener = SpeechDetector(threshold) if cutting.use_vad else _EverythingIsSpeech()
         self._blocks: deque[Samples] = deque()
         self._held_from = 0
         self.num_samples = 0

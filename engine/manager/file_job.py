@@ -50,7 +50,11 @@ class FileJob:
 
     def __post_init__(self) -> None:
         resume_at = self.request.resume_at_sample or 0
-        self.assembler = Assembler(self.request.job, resume_at_sample=resume_at)
+        self.assembler = Assembler(
+            self.request.job,
+            resume_at_sample=resume_at,
+            confirms_tokens=self.request.options.confirms_tokens,
+        )
         self.gate = LanguageGate(self.request.options.language)
 
     @property
@@ -141,3 +145,5 @@ class FileJob:
                 temperatures=options.temperatures,
             ),
         )
+                token_logprobs=options.token_logprobs,
+                accepts_first=options.confirms_tokens,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from engine.ipc import Outbox
-from engine.manager.cutter import Cutter, Piece
+from engine.manager.cutter import Cutter, Cutting, Piece
 from engine.manager.media import Media, display_name, open_media
 from engine.messages import (
     SAMPLE_RATE_HZ,
@@ -36,9 +36,8 @@ class Reading:
 
     job: JobId
     path: str
-    max_chunk_s: float
+    cutting: Cutting
     audio_track: int | None = None
-    use_vad: bool = True
     resume_at_sample: int = 0
     """Chunks that end before it are counted but not sent."""
 
@@ -93,7 +92,7 @@ class MediaReader:
 
     def _read(self, media: Media, outbox: Outbox) -> None:
         job = self._reading.job
-        cutter = Cutter(media, max_chunk_s=self._reading.max_chunk_s, use_vad=self._reading.use_vad)
+        cutter = Cutter(media, self._reading.cutting)
         num_chunks = last_said = 0
         has_sent = False
         for found in cutter.pieces():

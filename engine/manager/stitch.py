@@ -135,6 +135,7 @@ def _rebuild(segments: Sequence[Segment], kept: list[_Unit]) -> tuple[Segment, .
                     text=text,
                     words=words,
                     tokens=(),
+                    token_logprobs=(),
                     time_source=least_sure(ends),
                 )
             )

@@ -9,6 +9,7 @@ from typing import assert_never
 
 import msgspec
 
+from engine.manager.cutter import Cutting
 from engine.manager.file_job import FileJob
 from engine.manager.fleet import Casualties, Fleet
 from engine.manager.model_choice import choose_model
@@ -75,9 +76,13 @@ class Transcriptions(OpenJobs[FileJob]):
         reading = Reading(
             job=request.job,
             path=request.path,
-            max_chunk_s=traits.max_chunk_s,
+            cutting=Cutting(
+                max_chunk_s=traits.max_chunk_s,
+                use_vad=options.vad,
+                vad_settings=options.vad_settings,
+                overlaps=not options.confirms_tokens,
+            ),
             audio_track=options.audio_track,
-            use_vad=options.vad,
             resume_at_sample=request.resume_at_sample or 0,
         )
         job = FileJob(
@@ -111,8 +116,13 @@ class Transcriptions(OpenJobs[FileJob]):
     def answered(self, output: StrOutput) -> None:
         """Take text from the detokenizer."""
         job = self._take_answer(output)
-        if job is not None:
-            self._stories.tell(*job.answered(output, time.monotonic()))
+        if job is None:
+            return
+        events = job.answered(output, time.monotonic())
+        if job.assembler.is_contradicted:
+            self.fail(job.job, failure(FailureKind.WORKER_DIED, "", "decoded anew, and to another text"))
+        else:
+            self._stories.tell(*events)
 
     def ended(self, message: Ended) -> None:
         """Take the answer of a chunk that yields no text: the job fails with it."""

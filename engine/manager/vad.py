@@ -19,9 +19,11 @@ FRAME_SAMPLES: Final = 512
 _CONTEXT_SAMPLES: Final = 64
 _STATE_SHAPE: Final = (1, 1, 128)
 _NETWORK: Final = "silero_vad/data/silero_vad_16k_sequence.onnx"
-# Silero's own hysteresis: speech begins above one and ends below the other.
 _BEGINS_AT: Final = 0.5
-_ENDS_BELOW: Final = 0.35
+_HYSTERESIS: Final = 0.15
+"""Silero's own: speech ends that much below where it begins …"""
+_LOWEST_END: Final = 0.01
+"""… but it must be able to end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,10 @@ class SpeechDetector:
     way, and only when read from its start.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, threshold: float = _BEGINS_AT) -> None:
+        """Speech begins where the network is as sure of it as `threshold`."""
+        self._begins_at = threshold
+        self._ends_below = max(_LOWEST_END, threshold - _HYSTERESIS)
         self._session = _open_session()
         self._hidden = np.zeros(_STATE_SHAPE, np.float32)
         self._cell = np.zeros(_STATE_SHAPE, np.float32)
@@ -80,7 +85,7 @@ class SpeechDetector:
     def _with_hysteresis(self, probabilities: npt.NDArray[np.float32]) -> npt.NDArray[np.bool_]:
         has_speech = np.empty(len(probabilities), np.bool_)
         for index, probability in enumerate(probabilities.tolist()):
-            self._is_speaking = probability >= (_ENDS_BELOW if self._is_speaking else _BEGINS_AT)
+            self._is_speaking = probability >= (self._ends_below if self._is_speaking else self._begins_at)
             has_speech[index] = self._is_speaking
         return has_speech
 

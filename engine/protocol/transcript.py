@@ -73,6 +73,14 @@ class Segment(msgspec.Struct, frozen=True, kw_only=True):
 
     start: float
     end: float
+class TokenLogprob(msgspec.Struct, frozen=True, array_like=True):
+    """What one token of a text is made of, and how sure the model was of it."""
+
+    piece: bytes
+    """Its UTF-8; a character may be spread over several tokens."""
+    logprob: float
+
+
     text: str
     words: tuple[Word, ...] = ()
     tokens: tuple[int, ...] = ()
@@ -93,6 +101,24 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     """A catalogue key, or the absolute path of a checkpoint folder."""
     language: str | None = None
     """ISO 639-1 code as the model lists it; None = detect."""
+    seek: int = 0
+    """Where the chunk it was heard in begins, in hundredths of a second. (Whisper's frames)"""
+    token_logprobs: tuple[TokenLogprob, ...] = ()
+    """One for each of `tokens`, where `Options.token_logprobs` asked for them."""
+
+
+class VadSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """When the voice detector calls a sound speech, and a pause a pause."""
+
+    threshold: float = 0.5
+    """Speech begins at this probability."""
+    padding_s: float = 0.4
+    """Kept around speech: soft consonants lie outside of what is called speech."""
+    silence_s: float = 0.064
+    """So long a silence is a place to cut at."""
+
+
+DEFAULT_VAD: Final = VadSettings()
     task: Task = Task.TRANSCRIBE
     word_timestamps: bool = False
     initial_prompt: str | None = None
@@ -112,6 +138,12 @@ class AudioTrack(msgspec.Struct, frozen=True, kw_only=True):
     channels: int
     sample_rate_hz: int
     language: str | None = None
+    vad_settings: VadSettings = DEFAULT_VAD
+    token_logprobs: bool = False
+    """Files: tell how sure the model was of each token."""
+    confirms_tokens: bool = False
+    """Files: text is confirmed while it is generated. Each part is accepted as it first comes, whatever the
+    guards say, and where speech never pauses it is cut without an overlap."""
     title: str | None = None
 
 

@@ -288,7 +288,7 @@ class WhisperAdapter:
 
     def _accept(self, row: Row, attempt: Attempt, *, is_suspect: bool = False) -> None:
         """Show what was not shown yet, and let the decoding end; silence is never suspect."""
-        if attempt.reason is not FinishReason.STOP:
+        if attempt.reason is not FinishReason.STOP and not row.decode.chunk.options.accepts_first:
             attempt = without_loop(attempt, self._vocabulary.special.end)
         decode, num_shown = row.decode, len(row.decode.ids)
         decode.language, decode.language_probability = attempt.language, attempt.language_probability
@@ -301,6 +301,9 @@ class WhisperAdapter:
             avg_logprob=attempt.avg_logprob,
             no_speech_prob=attempt.no_speech_prob,
             compression_ratio=attempt.compression_ratio,
+        if verdict is Verdict.RETRY and row.decode.chunk.options.accepts_first:
+            self._accept(row, attempt, is_suspect=True)
+            return
             num_samples=decode.chunk.num_samples,
             token_times=attempt.token_times[: len(attempt.ids)],
             is_suspect=is_suspect and attempt.reason is not FinishReason.SILENCE,

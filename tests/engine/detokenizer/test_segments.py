@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.detokenizer.segments import cut_segments
+from engine.detokenizer.segments import cut_segments, with_logprobs
 from engine.protocol.transcript import Segment, TimeSource, Word
 
 
@@ -39,3 +39,13 @@ def test_a_shortened_segment_ends_with_its_last_word_or_nobody_knows_when() -> N
     assert (cut.end, cut.time_source) == (1.0, TimeSource.MODEL)
     (cut,) = cut_segments([Segment(start=0.0, end=2.0, text=" one two")], 6)
     assert (cut.end, cut.time_source) == (2.0, TimeSource.INTERPOLATED)
+
+
+def test_each_token_says_how_sure_the_model_was_of_it() -> None:
+    first = Segment(start=0.0, end=1.0, text=" né", tokens=(7, 7))
+    second = Segment(start=1.0, end=2.0, text="!", tokens=(9,))
+    ids, logprobs = [99, 7, 7, 99, 9], [-9.0, -0.1, -0.2, -9.0, -0.3]
+    pieces = [b"", b" n\xc3", b"\xa9", b"", b"!"]
+    told = with_logprobs((first, second), ids, logprobs, pieces)
+    chances = [[(one.piece, one.logprob) for one in segment.token_logprobs] for segment in told]
+    assert chances == [[(b" n\xc3", -0.1), (b"\xa9", -0.2)], [(b"!", -0.3)]]

@@ -68,7 +68,7 @@ def test_text_streams_as_the_tail_and_is_confirmed_when_the_chunk_is_answered() 
     told = assembler.answer(answer(0, (" Hello.", 0.5, 3.0)))
     assert told == [
         Confirmed(job=JOB, delta=" Hello."),
-        SegmentDone(job=JOB, segment=Segment(text=" Hello.", start=2.5, end=5.0)),
+        SegmentDone(job=JOB, segment=Segment(text=" Hello.", start=2.5, end=5.0, seek=200)),
         Tail(job=JOB, text=""),
     ]
     assert not assembler.is_complete

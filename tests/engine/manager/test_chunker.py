@@ -5,11 +5,13 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.manager.chunker import Chunker, ChunkRange
 from engine.manager.vad import FRAME_SAMPLES, Frames
+from engine.protocol.transcript import VadSettings
 
 MAX_S = 8.0
 MAX_SAMPLES = int(MAX_S * 16_000)
@@ -142,3 +144,41 @@ def test_a_chunk_comes_as_soon_as_it_is_certain() -> None:
     chunker = Chunker(MAX_S)
     assert chunker.feed(frames_of((True, 4.0), (False, 0.5), (True, 3.0))) == []
     assert len(chunker.feed(frames_of((True, 1.0)))) == 1
+
+
+def test_a_chunk_says_where_its_speech_is() -> None:
+    frames = frames_of((False, 1.0), (True, 2.0), (False, 0.5), (True, 1.0), (False, 9.0))
+    (found,) = cut(frames)
+    seconds = [(begin / SECOND, end / SECOND) for begin, end in found.spans]
+    assert seconds == [pytest.approx((1.0, 3.0), abs=0.05), pytest.approx((3.5, 4.5), abs=0.05)]
+    assert sum(end - begin for begin, end in found.spans) == found.speech
+    last = cut(frames_of((True, 2.0)), num_samples=SECOND)[-1]
+    assert last.spans == ((0, SECOND),)
+
+
+def test_a_longer_pause_can_be_asked_for_before_a_cut() -> None:
+    frames = frames_of((True, 3.0), (False, 0.3), (True, 3.0), (False, 1.2), (True, 3.0))
+    with_short, with_long = (Chunker(MAX_S, VadSettings(silence_s=silence_s)) for silence_s in (0.064, 1.0))
+    ends = [
+        (chunker.feed(frames) + chunker.finish(len(frames) * FRAME_SAMPLES))[0].end / SECOND
+        for chunker in (with_short, with_long)
+    ]
+    assert ends[0] >= 6.3, "the later of two gaps"
+    assert 6.3 < ends[1] < 7.5
+
+
+def test_padding_is_kept_around_speech_as_asked() -> None:
+    frames = frames_of((False, 2.0), (True, 2.0), (False, 2.0))
+    for padding_s in (0.0, 0.4, 1.0):
+        chunker = Chunker(MAX_S, VadSettings(padding_s=padding_s))
+        (found,) = chunker.feed(frames) + chunker.finish(len(frames) * FRAME_SAMPLES)
+        assert abs(found.start / SECOND - (2.0 - padding_s)) < 0.07
+        assert abs(found.end / SECOND - (4.0 + padding_s)) < 0.07
+
+
+def test_speech_that_never_pauses_can_be_cut_without_an_overlap() -> None:
+    frames = spoken([(True, 700)], seed=1)
+    chunker = Chunker(MAX_S, overlaps=False)
+    ranges = chunker.feed(frames) + chunker.finish(len(frames) * FRAME_SAMPLES)
+    assert [one.overlap for one in ranges] == [one.next_overlap for one in ranges] == [0] * len(ranges)
+    assert [one.end for one in ranges[:-1]] == [one.start for one in ranges[1:]]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.manager.cutter import Cutter, Piece
+from engine.manager.cutter import Cutter, Cutting, Piece
 from engine.manager.media import open_media
 from engine.protocol.failures import FailureError, FailureKind
 
@@ -73,7 +73,7 @@ def _problem(speech: Path, entry: dict[str, Any]) -> str | None:
 def _read(path: Path) -> tuple[int, list[Piece]]:
     media = open_media(str(path))
     try:
-        cutter = Cutter(media, max_chunk_s=30.0, use_vad=True)
+        cutter = Cutter(media, Cutting(max_chunk_s=30.0))
         pieces = [piece for piece in cutter.pieces() if isinstance(piece, Piece)]
         return cutter.num_samples, pieces
     finally:

@@ -13,6 +13,7 @@ import pytest
 import soundfile
 
 from engine.ipc import Inbox, new_address
+from engine.manager.cutter import Cutting
 from engine.manager.reader import MediaReader, Reading, probe_media
 from engine.messages import (
     MediaChunk,
@@ -69,8 +70,8 @@ def sound(path: Path, samples: Samples) -> str:
     return str(path)
 
 
-def reading(path: str, **changes: Any) -> Reading:
-    return Reading(**{"job": JOB, "path": path, "max_chunk_s": 4.0, "use_vad": False, **changes})
+def reading(path: str, *, max_chunk_s: float = 4.0, use_vad: bool = False, **changes: Any) -> Reading:
+    return Reading(job=JOB, path=path, cutting=Cutting(max_chunk_s=max_chunk_s, use_vad=use_vad), **changes)
 
 
 def melody(num_notes: int) -> Samples:
