@@ -116,14 +116,24 @@ class Desk:
         return Added(recording_ids=tuple(ids), refused=tuple(refused), repeated=tuple(repeated))
 
     def add_version(self, recording_id: int, options: Options) -> int:
-        """Queue the same recording as another row, whose id is returned; the transcript there is stays.
+        """Queue the same recording as another row right behind it; the transcript there is stays.
 
-        Raises FailureError.
+        Returns the new row's id. Raises FailureError.
         """
-        recording = self._library.add(self._shelf[recording_id].path, options)
-        self._shelf.put(recording, ChangeKind.ADDED)
+        row = self._shelf[recording_id]
+        added = self._library.add(row.path, options)
+        self._shelf.put(msgspec.structs.replace(added, duration=row.duration), ChangeKind.ADDED)
+        order = [one.id for one in self._shelf.ordered()]
+        self.move([added.id], order.index(recording_id) + 1)
         self._go_on()
-        return recording.id
+        return added.id
+
+    def versions(self, recording_id: int) -> list[Row]:
+        """All rows of the same file, oldest first: the row itself, and what it was transcribed to else."""
+        row = self._shelf.get(recording_id)
+        if row is None:
+            return []
+        return [self._row(one) for one in self._shelf.of_file(row.path)]
 
     def pause(self) -> None:
         """Begin no further row."""
@@ -170,22 +180,15 @@ class Desk:
         self._go_on()
 
     def relocate(self, recording_id: int, path: str) -> None:
-        """Say where a moved source is now; a row that failed for it is tried again.
+        """Say where a moved source is now, for all its versions; a row that failed for it is tried again.
 
         Raises FailureError (not_found, bad_media …) where the new path is no good either.
         """
         intake = take_in([path])
         if intake.refused:
             raise FailureError(intake.refused[0].failure)
-        row = self._shelf[recording_id]
-        found = intake.files[0]
-        changed = msgspec.structs.replace(row, path=found, name=Path(found).name)
-        if is_same_size(found, row):
-            changed = msgspec.structs.replace(changed, file_mtime_ns=modified_ns(found))
-        self._library.update(changed)
-        self._shelf.put(changed, ChangeKind.ROW)
-        if row.state is RowState.FAILED and row.failure and row.failure.kind is FailureKind.NOT_FOUND:
-            self.retry(recording_id)
+        for version in self.versions(recording_id):
+            self._relocate(version.recording, intake.files[0])
 
     def move(self, recording_ids: Sequence[int], index: int) -> None:
         """Put these rows, in this order, in front of the row that is at `index` now."""
@@ -240,6 +243,15 @@ class Desk:
         """The engine could not be kept alive: interrupted rows fail, the others wait for a retry."""
         if not self._is_stopped:
             self._runs.give_up(failure)
+
+    def _relocate(self, row: Recording, found: str) -> None:
+        changed = msgspec.structs.replace(row, path=found, name=Path(found).name)
+        if is_same_size(found, row):
+            changed = msgspec.structs.replace(changed, file_mtime_ns=modified_ns(found))
+        self._library.update(changed)
+        self._shelf.put(changed, ChangeKind.ROW)
+        if row.state is RowState.FAILED and row.failure and row.failure.kind is FailureKind.NOT_FOUND:
+            self.retry(row.id)
 
     def _on_trouble(self, trouble: Failure) -> None:
         """Nothing can be stored: stop before more is recognised that could be lost."""

@@ -35,6 +35,11 @@ class Shelf:
         """All rows by position."""
         return sorted(self._rows.values(), key=lambda row: row.position)
 
+    def of_file(self, path: str) -> list[Recording]:
+        """All rows of one file, oldest first."""
+        rows = [row for row in self._rows.values() if row.path == path]
+        return sorted(rows, key=lambda row: row.id)
+
     def get(self, recording_id: int) -> Recording | None:
         """One row; None once it is removed."""
         return self._rows.get(recording_id)

@@ -53,6 +53,7 @@ class Actions(QObject):
         self.reveal = make("reveal", self.tr("&Show in folder"), "Ctrl+Shift+E", icon="folder")
         self.relocate = make("relocate", self.tr("&Locate the file…"))
         self.tracks = make("tracks", self.tr("Choose the audio &track…"))
+        self.again = make("transcribe_again", self.tr("Transcribe a&gain with…"), "Ctrl+Shift+T")
         self.remove = self._for_library("remove", self.tr("Remo&ve from the list"), _STANDARD.Delete)
         self.next_row = make("next_row", self.tr("&Next recording"), "Ctrl+PgDown")
         self.previous_row = make("previous_row", self.tr("Pre&vious recording"), "Ctrl+PgUp")

@@ -50,6 +50,7 @@ class Menus(QObject):
                     do.reveal,
                     do.relocate,
                     do.tracks,
+                    do.again,
                 ),
             ),
             (
@@ -101,6 +102,7 @@ class Menus(QObject):
         _fill(
             menu,
             (
+                do.again,
                 do.tracks,
                 do.cancel,
                 None,
@@ -117,11 +119,16 @@ class Menus(QObject):
         )
         return menu
 
-    def model_menu(self, models: Iterable[ModelInfo], choose: Callable[[str], None]) -> QMenu:
+    def model_menu(
+        self, models: Iterable[ModelInfo], choose: Callable[[str], None], *, used: str = ""
+    ) -> QMenu:
         """Return a menu of models; `choose` is given the key of the one that is chosen."""
         menu = QMenu(self._window)
         for model in models:
             entry = menu.addAction(model.name)
+            if used:
+                entry.setCheckable(True)
+                entry.setChecked(model.key == used)
             entry.triggered.connect(lambda _=False, key=model.key: choose(key))
         return menu
 

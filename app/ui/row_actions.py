@@ -22,6 +22,8 @@ class Possible:
     reveal: bool = False
     export: bool = False
     relocate: bool = False
+    again: bool = False
+    """Be transcribed once more, as another version."""
     move_up: bool = False
     move_down: bool = False
 
@@ -40,6 +42,7 @@ def possible(rows: Sequence[Row], order: Sequence[int]) -> Possible:
         reveal=is_single,
         export=any(row.recording.stored_until > 0 for row in rows),
         relocate=is_single and not states & _BUSY,
+        again=is_single and not states & _BUSY,
         move_up=move_target(order, ids, up=True) is not None,
         move_down=move_target(order, ids, up=False) is not None,
     )

@@ -1,4 +1,4 @@
-"""What the person does to rows: retry, cancel, move, remove with undo, show, relocate, export."""
+"""What the person does to rows: retry, cancel, move, show, relocate; with undo: remove, transcribe again."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from app.ui.row_actions import Possible, move_target, possible
 from engine.protocol.failures import Failure, FailureError
 
 _UNDO_FOR_S: Final = 20.0
-_REMOVED: Final = "removed"
+_UNDO: Final = "undo"
 
 
 class RowCommands(QObject):
@@ -34,7 +34,7 @@ class RowCommands(QObject):
         self._list = library
         self._notices = notices
         self._show = show
-        self._removed: list[int] = []
+        self._undo: Callable[[], None] | None = None
 
     def possible(self) -> Possible:
         """Return which commands make sense now."""
@@ -84,7 +84,6 @@ class RowCommands(QObject):
         ids = [row.recording.id for row in rows]
         if not self.guarded(lambda: self._desk.remove(ids)):
             return
-        self._removed = ids
         text = (
             self.tr("“%1” was removed from the list. The file itself stays.").replace(
                 "%1", rows[0].recording.name
@@ -94,19 +93,34 @@ class RowCommands(QObject):
                 "%n recordings were removed from the list. The files themselves stay.", "", len(rows)
             )
         )
-        self._notices.tell(text, Choice(self.tr("Undo"), self.undo_remove), key=_REMOVED, lasts_s=_UNDO_FOR_S)
+        self._offer_undo(text, lambda: self._restore(ids))
 
-    def undo_remove(self) -> None:
-        """Bring the rows back that were removed last."""
-        ids, self._removed = self._removed, []
-        self._notices.withdraw(_REMOVED)
-        if ids and self.guarded(lambda: self._desk.restore(ids)):
-            self._list.choose(ids[0])
+    def transcribe_again(self, recording_id: int, model: str) -> None:
+        """Have another version made with `model`, and show it; the one there is stays."""
+        row = self._desk.row(recording_id)
+        if row is None:
+            return
+        options = msgspec.structs.replace(row.recording.options, model=model)
+        made: list[int] = []
+        if not self.guarded(lambda: made.append(self._desk.add_version(recording_id, options))):
+            return
+        self._list.choose(made[0])
+        text = self.tr("“%1” is transcribed again. The transcript there is stays.")
+        self._offer_undo(
+            text.replace("%1", row.recording.name), lambda: self._take_back(made[0], recording_id)
+        )
 
     @property
     def can_undo(self) -> bool:
-        """Whether removed rows can be brought back."""
-        return bool(self._removed)
+        """Whether what was done to rows last can be undone."""
+        return self._undo is not None
+
+    def undo(self) -> None:
+        """Undo what was done to rows last."""
+        undo, self._undo = self._undo, None
+        self._notices.withdraw(_UNDO)
+        if undo is not None:
+            undo()
 
     def reveal(self) -> None:
         """Show the selected row's file in the file manager."""
@@ -146,6 +160,18 @@ class RowCommands(QObject):
             self.tell(error.failure)
             return False
         return True
+
+    def _offer_undo(self, text: str, undo: Callable[[], None]) -> None:
+        self._undo = undo
+        self._notices.tell(text, Choice(self.tr("Undo"), self.undo), key=_UNDO, lasts_s=_UNDO_FOR_S)
+
+    def _restore(self, ids: list[int]) -> None:
+        if self.guarded(lambda: self._desk.restore(ids)):
+            self._list.choose(ids[0])
+
+    def _take_back(self, version: int, original: int) -> None:
+        if self.guarded(lambda: self._desk.remove([version])):
+            self._list.choose(original)
 
     def _order(self) -> list[int]:
         return [row.recording.id for row in self._desk.rows()]

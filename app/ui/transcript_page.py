@@ -15,6 +15,7 @@ from app.library import Library, RowState, StoredSegment
 from app.texts import failure_text
 from app.ui.background import Background
 from app.ui.transcript_view import TranscriptView
+from app.ui.version_bar import VersionBar
 from app.ui.wording import language_names, state_line
 from engine.protocol.failures import FailureKind
 from engine.protocol.transcript import Task
@@ -49,6 +50,7 @@ class TranscriptPage(QWidget):
         self._show_when_read: int | None = None
         self._num_reads = 0
         self.view = TranscriptView()
+        self.versions = VersionBar()
         self._name = QLabel()
         self._name.setObjectName("recording_name")
         font = self._name.font()
@@ -87,6 +89,7 @@ class TranscriptPage(QWidget):
         self._show_when_read = segment_id
         self.view.set_segments([])
         self._show_row()
+        self._show_versions()
         if recording_id is not None:
             self._read(recording_id)
 
@@ -98,6 +101,8 @@ class TranscriptPage(QWidget):
 
     def apply(self, change: DeskChange) -> None:
         """Take over one change of the desk."""
+        if change.kind in (ChangeKind.ADDED, ChangeKind.REMOVED, ChangeKind.ROW):
+            self._show_versions()
         if self._id is None or change.recording_id != self._id:
             return
         match change.kind:
@@ -165,6 +170,10 @@ class TranscriptPage(QWidget):
         if row.recording.state not in _OPEN and self._late is None:
             self.view.set_tail("")
             self.view.end_streaming()
+
+    def _show_versions(self) -> None:
+        if self._id is not None:
+            self.versions.show_versions([row.recording for row in self._desk.versions(self._id)], self._id)
 
     def _show_facts(self) -> None:
         row = self._row()
@@ -243,11 +252,15 @@ class TranscriptPage(QWidget):
         inside.addWidget(self._remedy)
         inside.addSpacing(4)
         inside.addLayout(buttons)
-        header = QVBoxLayout()
+        title = QVBoxLayout()
+        title.setSpacing(2)
+        title.addWidget(self._name)
+        title.addWidget(self._facts)
+        header = QHBoxLayout()
         header.setContentsMargins(16, 10, 16, 8)
-        header.setSpacing(2)
-        header.addWidget(self._name)
-        header.addWidget(self._facts)
+        header.setSpacing(10)
+        header.addLayout(title, 1)
+        header.addWidget(self.versions, 0, Qt.AlignmentFlag.AlignTop)
         around = QVBoxLayout()
         around.setContentsMargins(16, 0, 16, 10)
         around.addWidget(self._trouble)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QModelIndex, QObject, QPoint
+from PySide6.QtCore import QModelIndex, QObject, QPoint, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QFileDialog
 
@@ -54,6 +54,7 @@ class WindowCommands(QObject):
         do.remove.setEnabled(can.remove)
         do.reveal.setEnabled(can.reveal)
         do.relocate.setEnabled(can.relocate)
+        do.again.setEnabled(can.again)
         do.move_up.setEnabled(can.move_up)
         do.move_down.setEnabled(can.move_down)
         do.export.setEnabled(can.export)
@@ -111,6 +112,7 @@ class WindowCommands(QObject):
         do.reveal.triggered.connect(window.rows.reveal)
         do.relocate.triggered.connect(window.rows.relocate)
         do.tracks.triggered.connect(self._choose_track)
+        do.again.triggered.connect(self._offer_other_models)
         do.remove.triggered.connect(window.rows.remove)
         do.next_row.triggered.connect(lambda: self._step(1))
         do.previous_row.triggered.connect(lambda: self._step(-1))
@@ -129,6 +131,8 @@ class WindowCommands(QObject):
         window.side.hit_chosen.connect(self._show_hit)
         window.page.retry_requested.connect(lambda one: window.rows.retry_rows([one]))
         window.page.other_model_requested.connect(self._retry_with_other_model)
+        window.page.versions.chosen.connect(self._list.choose)
+        window.page.versions.again_requested.connect(self._offer_other_models)
         window.page.locate_requested.connect(lambda one: window.rows.relocate_row(one, window))
         window.page.view.segment_edited.connect(
             lambda segment_id, text: window.rows.guarded(
@@ -212,7 +216,7 @@ class WindowCommands(QObject):
         focus = QApplication.focusWidget()
         is_in_text = focus is not None and self._window.page.view.isAncestorOf(focus)
         if self._window.rows.can_undo and not (is_in_text and stack.canUndo()):
-            self._window.rows.undo_remove()
+            self._window.rows.undo()
         else:
             stack.undo()
 
@@ -231,6 +235,24 @@ class WindowCommands(QObject):
             models, lambda key: self._window.rows.retry_with([recording_id], model=key)
         )
         menu.popup(self._window.cursor().pos())
+
+    def _offer_other_models(self) -> None:
+        """Offer what the shown recording can be transcribed with once more."""
+        ids = self._window.rows.selected_ids()
+        if len(ids) != 1:
+            return
+        row = self._parts.desk.row(ids[0])
+        used = row.recording.options.model if row else ""
+        menu = self._window.menus.model_menu(
+            self._parts.shelf.installed,
+            lambda key: self._window.rows.transcribe_again(ids[0], key),
+            used=used,
+        )
+        menu.addSeparator()
+        menu.addAction(self.tr("More models…")).triggered.connect(self.open_models)
+        menu.setObjectName("again_menu")
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(self._window.page.versions.menu_place())
 
     def _show_row_menu(self, at: QPoint) -> None:
         ids = self._window.rows.selected_ids()

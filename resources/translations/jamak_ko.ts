@@ -107,6 +107,10 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
         <translation>오디오 트랙 선택(&amp;T)…</translation>
     </message>
     <message>
+        <source>Transcribe a&amp;gain with…</source>
+        <translation>다른 모델로 다시 받아쓰기(&amp;G)…</translation>
+    </message>
+    <message>
         <source>Remo&amp;ve from the list</source>
         <translation>목록에서 제거(&amp;V)</translation>
     </message>
@@ -1048,6 +1052,10 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
         </translation>
     </message>
     <message>
+        <source>“%1” is transcribed again. The transcript there is stays.</source>
+        <translation>“%1”을(를) 다시 받아씁니다. 지금 있는 글도 그대로 남습니다.</translation>
+    </message>
+    <message>
         <source>Undo</source>
         <translation>되돌리기</translation>
     </message>
@@ -1461,6 +1469,29 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
     </message>
 </context>
 <context>
+    <name>VersionBar</name>
+    <message>
+        <source>Version of the transcript</source>
+        <translation>받아쓴 글의 버전</translation>
+    </message>
+    <message>
+        <source>Transcribe again…</source>
+        <translation>다시 받아쓰기…</translation>
+    </message>
+    <message>
+        <source>Transcribe again with another model</source>
+        <translation>다른 모델로 다시 받아쓰기</translation>
+    </message>
+    <message>
+        <source>Transcribe again with another model; this transcript stays</source>
+        <translation>다른 모델로 다시 받아쓰기(이 글은 그대로 남습니다)</translation>
+    </message>
+    <message>
+        <source>Version %1 · %2</source>
+        <translation>버전 %1 · %2</translation>
+    </message>
+</context>
+<context>
     <name>WindowCommands</name>
     <message>
         <source>&amp;Resume queue</source>
@@ -1481,6 +1512,10 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
     <message>
         <source>The transcript was copied.</source>
         <translation>전사문을 복사했습니다.</translation>
+    </message>
+    <message>
+        <source>More models…</source>
+        <translation>다른 모델…</translation>
     </message>
     <message>
         <source>Choose a folder that holds a model</source>

@@ -480,3 +480,27 @@ def test_a_library_that_cannot_be_written_refuses_new_files_with_a_reason(tmp_pa
     library.close()
     added = rig.desk.add([rig.file("a.wav")], Options())
     assert [r.failure.kind for r in added.refused] == [FailureKind.INTERNAL]
+
+
+def test_another_version_stands_right_behind_the_first(rig: Rig) -> None:
+    first, other = rig.add("a.wav", "b.wav")
+    rig.tell(*whole_story("job-1"))
+    second = rig.desk.add_version(first, Options(model="whisper-small"))
+    assert [row.recording.id for row in rig.desk.rows()] == [first, second, other]
+    assert [row.recording.id for row in rig.desk.versions(second)] == [first, second]
+    assert rig.recording(second).duration == rig.recording(first).duration
+    assert [row.recording.id for row in rig.desk.versions(other)] == [other]
+    assert rig.desk.versions(999) == []
+
+
+def test_a_file_that_moved_has_moved_for_all_its_versions(rig: Rig) -> None:
+    (first,) = rig.add("a.wav")
+    rig.tell(*whole_story("job-1"))
+    second = rig.desk.add_version(first, Options(model="whisper-small"))
+    moved = rig.folder / "moved.wav"
+    (rig.folder / "a.wav").rename(moved)
+    rig.tell(failed("job-2", FailureKind.NOT_FOUND))
+    rig.desk.relocate(second, str(moved))
+    assert {rig.recording(row).path for row in (first, second)} == {str(moved)}
+    assert rig.state(first) is RowState.DONE
+    assert rig.state(second) is RowState.RUNNING
