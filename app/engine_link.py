@@ -98,9 +98,13 @@ class EngineLink(QObject):
         """Ask what is in a media file."""
         return self._client.probe(path)
 
-    def list_models(self) -> JobId:
-        """Ask for every model known or installed."""
-        return self._client.list_models()
+    def use_key(self, server: str, key: str) -> None:
+        """Present a key to a server elsewhere from now on."""
+        self._client.use_key(server, key)
+
+    def list_models(self, server: str = "") -> JobId:
+        """Ask for every model known or installed, or for those of a server elsewhere."""
+        return self._client.list_models(server)
 
     def download_model(self, model: str) -> JobId:
         """Fetch a catalogue model."""

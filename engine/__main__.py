@@ -22,7 +22,13 @@ from typing import Any, Final
 import msgspec
 
 from engine import lifeline
-from engine.config import DetokenizerSettings, ManagerSettings, SchedulerSettings, Settings
+from engine.config import (
+    DetokenizerSettings,
+    ManagerSettings,
+    RemoteSettings,
+    SchedulerSettings,
+    Settings,
+)
 from engine.ipc import flush, public_address, sweep
 from engine.logs import start_logging
 from engine.rendezvous import EXIT_NOT_ALONE, EngineNote, Rendezvous
@@ -33,6 +39,7 @@ ROLES: Final[dict[str, tuple[str, type[Settings]]]] = {
     "manager": ("engine.manager.manager:run", ManagerSettings),
     "scheduler": ("engine.scheduler.scheduler:run", SchedulerSettings),
     "detokenizer": ("engine.detokenizer.manager:run", DetokenizerSettings),
+    "remote": ("engine.remote.remote:run", RemoteSettings),
 }
 
 EXIT_CRASHED: Final = 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import warnings
 from pathlib import Path
 
@@ -37,7 +38,6 @@ def runtime_folder() -> Path:
         return platformdirs.user_runtime_path(APP_NAME)
 
 
-class EngineConfig(msgspec.Struct, frozen=True, kw_only=True):
 def shipped_models_folder() -> Path | None:
     """Models that came with the program and are never written to; None where none did.
 
@@ -48,12 +48,13 @@ def shipped_models_folder() -> Path | None:
     return Path(named) if named and Path(named).is_dir() else None
 
 
+class EngineConfig(msgspec.Struct, frozen=True, kw_only=True):
     """Everything an engine is started with; sent to its processes on stdin."""
 
     models_folder: str
-    cache_folder: str
     shipped_models_folder: str | None = None
     """Read-only; a model of the user's own folder goes before the same model here."""
+    cache_folder: str
     log_folder: str
     runtime_folder: str
     families: tuple[str, ...] = ("engine.adapters.whisper",)
@@ -68,6 +69,8 @@ def shipped_models_folder() -> Path | None:
     max_detokenizer_states: int = 65_536
     hang_s: float = 60.0
     loading_hang_s: float = 300.0
+    remote_patience_s: float = 60.0
+    """So long a server elsewhere may be in trouble, without one good answer, before jobs fail."""
     log_level: str = "INFO"
     loops: dict[str, str] = {}
     """Other loops for a role, as "module:function": fakes in tests."""
@@ -111,19 +114,31 @@ class DetokenizerSettings(msgspec.Struct, frozen=True, kw_only=True):
     manager_address: str = ""
 
 
-Settings = ManagerSettings | SchedulerSettings | DetokenizerSettings
+class RemoteSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """What a remote loop is started with: one model of a server elsewhere."""
+
+    config: EngineConfig
+    worker: str = ""
+    """Filled in by `Workers.start`, as are the addresses."""
+    address: str = ""
+    manager_address: str = ""
+    server: str
+    """`Elsewhere.key`."""
+
+
+Settings = ManagerSettings | SchedulerSettings | DetokenizerSettings | RemoteSettings
 
 
 def default_config() -> EngineConfig:
     """Return the configuration from the platform's folders and the environment."""
     max_states = os.environ.get("JAMAK_DETOKENIZER_MAX_STATES")
+    shipped = shipped_models_folder()
     return EngineConfig(
         models_folder=str(data_folder() / "models"),
+        shipped_models_folder=str(shipped) if shipped else None,
         cache_folder=str(cache_folder()),
         log_folder=str(log_folder()),
         runtime_folder=str(runtime_folder()),
         device=os.environ.get("JAMAK_DEVICE") or None,
         max_detokenizer_states=int(max_states) if max_states else 65_536,
     )
-    shipped = shipped_models_folder()
-        shipped_models_folder=str(shipped) if shipped else None,

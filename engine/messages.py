@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 
 import msgspec
 
 from engine.protocol.failures import Failure
 from engine.protocol.requests import JobId, Request
-from engine.protocol.transcript import MediaInfo, Segment, Task, TimeSource
+from engine.protocol.transcript import MediaInfo, Mode, Segment, Task, TimeSource
 
 Spans = tuple[tuple[float, float], ...]
 """Stretches [start, end) in seconds, in order and apart."""
 
 SAMPLE_RATE_HZ = 16_000
 """Of every block and chunk behind the media reader; all sample counts are at this rate."""
+
+
+def seconds_of(spans: Sequence[tuple[int, int]], start: int) -> Spans:
+    """Return stretches of samples in seconds from sample `start` on."""
+    return tuple(((begin - start) / SAMPLE_RATE_HZ, (end - start) / SAMPLE_RATE_HZ) for begin, end in spans)
 
 
 class RequestKey(msgspec.Struct, frozen=True, array_like=True):
@@ -38,10 +44,15 @@ class DecodingOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     language: str | None = None
     task: Task = Task.TRANSCRIBE
+    mode: Mode = Mode.FAST
     initial_prompt: str | None = None
     hotwords: str | None = None
     word_timestamps: bool = False
     temperatures: tuple[float, ...] = (0.0,)
+    accepts_first: bool = False
+    """What was generated is the answer, whatever the guards say: it has been read already."""
+    token_logprobs: bool = False
+    """Segments say how sure the model was of each token."""
     skip_special_tokens: bool = True
     keep_stop: bool = False
     """Leave the matched stop token or stop string in the text."""
@@ -49,10 +60,6 @@ class DecodingOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Chunk(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    accepts_first: bool = False
-    """What was generated is the answer, whatever the guards say: it has been read already."""
-    token_logprobs: bool = False
-    """Segments say how sure the model was of each token."""
     """One contiguous range of samples to decode, with everything needed to answer it."""
 
     key: RequestKey

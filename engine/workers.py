@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from engine.config import DetokenizerSettings, EngineConfig, SchedulerSettings
+from engine.config import DetokenizerSettings, EngineConfig, RemoteSettings, SchedulerSettings
 from engine.ipc import Outbox, new_address, public_address, remove_file_of
 from engine.messages import WorkerDied
 from engine.subprocesses import Child
@@ -52,7 +52,9 @@ class Workers:
         self._workers: list[Worker] = []
         self._generation = 0
 
-    def start(self, role: str, settings: SchedulerSettings | DetokenizerSettings) -> Worker:
+    def start(
+        self, role: str, settings: SchedulerSettings | DetokenizerSettings | RemoteSettings
+    ) -> Worker:
         """Start a process of `role`; it says `WorkerReady` or `WorkerFailed` itself.
 
         Fills in the settings' name and addresses. If the process ends unasked, `WorkerDied` is put

@@ -45,6 +45,7 @@ from engine.protocol.requests import (
     SetOptions,
     StreamRequest,
     TranscribeFile,
+    UseKey,
     VerifyModel,
 )
 from engine.protocol.transcript import Options
@@ -69,11 +70,12 @@ class EngineClient:
         self._name = name
         self._client = f"{name}-{uuid.uuid4().hex[:12]}"
         self._lock = threading.Lock()
-        """Guards the six below."""
+        """Guards the seven below."""
         self._stories = Stories()
         self._streams = Streams()
         self._unsent: list[JobRequest | StreamRequest] = []
         self._cancelled_unsent: deque[JobId] = deque()
+        self._keys: dict[str, str] = {}
         self._conversation: Conversation | None = None
         self._is_sending = False
         self._wake = threading.Event()
@@ -139,9 +141,19 @@ class EngineClient:
         """Ask what is in a media file."""
         return self._ask(ProbeMedia(client=self._client, job=_new_job(), path=str(Path(path).absolute())))
 
-    def list_models(self) -> JobId:
-        """Ask for every model known or installed."""
-        return self._ask(ListModels(client=self._client, job=_new_job()))
+    def use_key(self, server: str, key: str) -> None:
+        """Present a key to a server elsewhere (`Elsewhere.server`) from now on; empty: none.
+
+        It is told to every engine we come to, and kept in memory only.
+        """
+        with self._lock:
+            self._keys[server] = key
+            if self._conversation is not None and self._is_sending:
+                self._conversation.say(UseKey(client=self._client, server=server, key=key))
+
+    def list_models(self, server: str = "") -> JobId:
+        """Ask for every model known or installed, or for those of a server elsewhere."""
+        return self._ask(ListModels(client=self._client, job=_new_job(), server=server))
 
     def download_model(self, model: str) -> JobId:
         """Fetch a catalogue model."""
@@ -304,7 +316,8 @@ class EngineClient:
 
     def _send_kept(self) -> None:
         with self._lock:
-            for request in self._unsent:
+            keys = [UseKey(client=self._client, server=name, key=key) for name, key in self._keys.items()]
+            for request in [*keys, *self._unsent]:
                 if self._conversation is not None:
                     self._conversation.say(request)
             self._unsent.clear()

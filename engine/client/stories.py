@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import PurePath
 from typing import assert_never
 
+from engine.protocol.elsewhere import subject_of_model
 from engine.protocol.events import JobCancelled, JobDone, JobEnding, JobEvent, JobFailed
 from engine.protocol.requests import (
     Diagnose,
@@ -72,7 +73,7 @@ def subject_of(request: JobRequest) -> str:
         case DownloadModel(model=model) | VerifyModel(model=model) | RemoveModel(model=model):
             return PurePath(model).name
         case Listen(options=options):
-            return PurePath(options.model).name
+            return subject_of_model(options.model)
         case ListModels() | Diagnose():
             return "Jamak"
         case _:

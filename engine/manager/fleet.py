@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from engine.config import DetokenizerSettings, EngineConfig, SchedulerSettings
+from engine.config import DetokenizerSettings, EngineConfig, RemoteSettings, SchedulerSettings
 from engine.ipc import Outbox
 from engine.manager.inflight import InFlight
 from engine.messages import (
@@ -16,10 +16,12 @@ from engine.messages import (
     ConnectDetokenizer,
     Finish,
     FreezeGC,
+    PresentKey,
     WorkerDied,
     WorkerFailed,
     WorkerReady,
 )
+from engine.protocol.elsewhere import is_elsewhere, parse_elsewhere, subject_of_model
 from engine.protocol.events import ModelState, WorkerPhase
 from engine.protocol.failures import Failure, FailureKind, failure
 from engine.protocol.requests import JobId
@@ -35,12 +37,16 @@ SPARE_CHUNKS = 4
 
 @dataclass(frozen=True, kw_only=True)
 class ModelSource:
-    """A checkpoint that jobs ask for; its folder is its key."""
+    """A checkpoint that jobs ask for; its folder is its key, or its address on a server elsewhere."""
 
     name: str
     """As the user chose it."""
     family: str
     folder: str
+
+    @property
+    def is_elsewhere(self) -> bool:
+        return is_elsewhere(self.folder)
 
 
 @dataclass
@@ -79,6 +85,7 @@ class Casualties:
 class Fleet:
     """At most `max_loaded_models` schedulers and one detokenizer, for the manager's loop.
 
+    A model elsewhere has a remote loop in place of the two, takes no room, and hinders nobody.
     Nothing in here waits: a model that is wanted while there is no room is started when another
     has become idle.
     """
@@ -91,6 +98,19 @@ class Fleet:
         self._detokenizer: Worker | None = None
         self._text_outbox: Outbox | None = None
         self._num_text_deaths = 0
+        self._keys: dict[str, str] = {}
+        """By server; in memory alone."""
+
+    def use_key(self, server: str, key: str) -> None:
+        """Present a key to a server from now on."""
+        self._keys[server] = key
+        for model in self._models.values():
+            if model.source.is_elsewhere and model.is_ready:
+                self._present_key(model)
+
+    def key_for(self, server: str) -> str:
+        """Return the key for a server; empty where there is none."""
+        return self._keys.get(server, "")
 
     def join(self, job: JobId, source: ModelSource, *, is_live: bool = False) -> None:
         """Have a job decoded by a model, which is loaded at the next turn with room for it.
@@ -150,16 +170,16 @@ class Fleet:
     def turn(self, now_s: float) -> Casualties:
         """Start what is wanted, send what may go, unload what is idle."""
         failed: list[tuple[JobId, Failure]] = []
-        is_live = any(model.live_jobs for model in self._models.values())
+        is_live = any(model.live_jobs for model in self._models.values() if not model.source.is_elsewhere)
         for model in self._models.values():
-            if model.jobs and model.worker is None and (self._make_room() or model.live_jobs):
+            if model.jobs and model.worker is None and self._has_room_for(model):
                 try:
                     self._start(model)
                 except OSError as error:
                     broken = failure(FailureKind.WORKER_DIED, model.source.name, str(error))
                     failed += [(job, broken) for job in model.jobs]
             if model.is_ready and model.outbox is not None:
-                is_aside = is_live and not model.live_jobs
+                is_aside = is_live and not model.live_jobs and not model.source.is_elsewhere
                 limit = 1 if is_aside else model.num_slots + SPARE_CHUNKS
                 for chunk in model.in_flight.take_sendable(limit):
                     model.outbox.put(chunk)
@@ -178,6 +198,8 @@ class Fleet:
             return
         model.is_ready = True
         model.num_slots = message.slots
+        if model.source.is_elsewhere:
+            self._present_key(model)
         for marker in model.markers.values():
             model.outbox.put(marker)
         self._freeze(model.outbox)
@@ -242,7 +264,17 @@ class Fleet:
 
     @property
     def _loaded(self) -> list[_Model]:
-        return [model for model in self._models.values() if model.worker is not None]
+        """Those that run on this machine."""
+        models = self._models.values()
+        return [model for model in models if model.worker is not None and not model.source.is_elsewhere]
+
+    def _has_room_for(self, model: _Model) -> bool:
+        return model.source.is_elsewhere or self._make_room() or bool(model.live_jobs)
+
+    def _present_key(self, model: _Model) -> None:
+        if model.outbox is not None:
+            server = parse_elsewhere(model.source.folder).server
+            model.outbox.put(PresentKey(key=self.key_for(server)))
 
     def _mark(self, model: _Model, marker: Finish | Abort) -> None:
         model.markers[marker.job, type(marker)] = marker
@@ -260,8 +292,13 @@ class Fleet:
         return True
 
     def _start(self, model: _Model) -> None:
-        detokenizer = self._detokenizer or self._start_detokenizer()
         source = model.source
+        if source.is_elsewhere:
+            settings = RemoteSettings(config=self._config, server=source.folder)
+            model.worker = self._workers.start("remote", settings)
+            model.outbox = Outbox(model.worker.address)
+            return
+        detokenizer = self._detokenizer or self._start_detokenizer()
         model.worker = self._workers.start(
             "scheduler",
             SchedulerSettings(
@@ -304,7 +341,7 @@ class Fleet:
         return Casualties(failed=tuple((job, broken) for model in models for job in model.jobs))
 
     def _connect_schedulers(self, detokenizer: Worker) -> None:
-        for model in self._models.values():
+        for model in self._loaded:
             if model.outbox is None or model.detokenizer_address == detokenizer.address:
                 continue
             model.detokenizer_address = detokenizer.address
@@ -317,7 +354,8 @@ class Fleet:
         model.num_idle_deaths = 0
         model.markers.clear()
         self._tell(ModelState(model=model.source.name, phase=WorkerPhase.FAILED))
-        broken = failure(FailureKind.MODEL_BROKEN, model.source.name, message.detail)
+        kind = FailureKind.WORKER_DIED if model.source.is_elsewhere else FailureKind.MODEL_BROKEN
+        broken = failure(kind, subject_of_model(model.source.name), message.detail)
         return Casualties(failed=tuple((job, broken) for job in model.jobs))
 
     def _freeze(self, outbox: Outbox) -> None:

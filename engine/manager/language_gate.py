@@ -13,7 +13,8 @@ SURE = 0.5
 class LanguageGate:
     """Lets chunks through with the job's language; without one, a single chunk goes ahead as scout.
 
-    A scout that turns out to be silence says nothing about the language: the next one is sent.
+    A scout that turns out to be silence says nothing about the language: the next one is sent. One
+    that yields text and no language comes from a model that tells none: each finds its own.
     """
 
     def __init__(self, language: str | None) -> None:
@@ -21,6 +22,8 @@ class LanguageGate:
         self.probability = 1.0 if language else 0.0
         self._held: list[Chunk] = []
         self._scout: int | None = None
+        self._is_told = True
+        """False: this model never says which language it hears."""
 
     @property
     def num_held_bytes(self) -> int:
@@ -32,7 +35,7 @@ class LanguageGate:
 
     def take(self) -> list[Chunk]:
         """Return the chunks that may go now, in order."""
-        if self.language is not None:
+        if self.language is not None or not self._is_told:
             through = [self._in_language(chunk, self.language) for chunk in self._held]
             self._held = []
             return through
@@ -57,9 +60,10 @@ class LanguageGate:
             return True
         if is_over:
             self._scout = None
+            self._is_told = output.language is not None or not has_text
         return False
 
     @staticmethod
-    def _in_language(chunk: Chunk, language: str) -> Chunk:
+    def _in_language(chunk: Chunk, language: str | None) -> Chunk:
         options = msgspec.structs.replace(chunk.options, language=language)
         return msgspec.structs.replace(chunk, options=options)

@@ -18,6 +18,7 @@ from engine.manager.fleet import Casualties, Fleet
 from engine.manager.live_jobs import LiveJobs
 from engine.manager.models import ModelStore
 from engine.manager.reader import probe_media
+from engine.manager.server_models import ask_for_models, describe
 from engine.manager.stories import Stories
 from engine.manager.transcriptions import Transcriptions
 from engine.messages import (
@@ -35,6 +36,7 @@ from engine.messages import (
     MediaTrouble,
     ModelJobEnded,
     NothingUntil,
+    ServerModels,
     Stats,
     Tick,
     WorkerDied,
@@ -74,6 +76,7 @@ from engine.protocol.requests import (
     Request,
     SetOptions,
     TranscribeFile,
+    UseKey,
     VerifyModel,
 )
 from engine.rendezvous import disown_engine
@@ -157,6 +160,8 @@ class TranscriptionManager:
                 self._fleet.hangs(message.worker)
             case DownloadProgress() | ModelJobEnded():
                 self._heard_of_model(message)
+            case ServerModels():
+                self._heard_of_server(message)
             case BatchEmbeddingOutput() | Stats() | Tick():
                 log.debug("nobody waits for %s", type(message).__name__)
             case _:
@@ -172,6 +177,8 @@ class TranscriptionManager:
                 self._leave(request.client)
             case Cancel():
                 self._cancel(request.job)
+            case UseKey():
+                self._fleet.use_key(request.server, request.key)
             case Feed() | Flush() | CloseStream() | SetOptions():
                 self._live.heard(request)
             case _ if request.client in self._clients and not self._stories.is_open(request.job):
@@ -190,8 +197,10 @@ class TranscriptionManager:
             case ProbeMedia():
                 self._probes.add(job)
                 probe_media(job, request.path, self._inbox.address)
-            case ListModels():
+            case ListModels(server=""):
                 self._list_models(job)
+            case ListModels(server=server):
+                ask_for_models(job, server, self._fleet.key_for(server), self._inbox.address)
             case DownloadModel():
                 self._model_jobs.download(job, request.model)
             case VerifyModel():
@@ -277,6 +286,13 @@ class TranscriptionManager:
             job=job, models=models, folder=self._config.models_folder, free_bytes=self._store.free_bytes()
         )
         self._stories.tell(listed, JobDone(job=job))
+
+    def _heard_of_server(self, message: ServerModels) -> None:
+        if message.failure is not None:
+            self._stories.fail(message.job, message.failure)
+            return
+        listed = ModelList(job=message.job, models=describe(message), folder=message.server, free_bytes=0)
+        self._stories.tell(listed, JobDone(job=message.job))
 
     def _heard_of_media(
         self, message: MediaOpened | MediaChunk | NothingUntil | MediaTrouble | MediaEnd | MediaFailed

@@ -107,11 +107,26 @@ class ProbeMedia(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     path: str
 
 
+class UseKey(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Present this key to a server elsewhere from now on; kept in memory only. Not answered."""
+
+    client: str
+    server: str
+    """`Elsewhere.server`."""
+    key: str
+    """Empty: none."""
+
+    def __repr__(self) -> str:
+        return f"UseKey(server={self.server!r}, key=…)"
+
+
 class ListModels(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """Ask for every model known or installed: `ModelList`, then the ending."""
 
     client: str
     job: JobId
+    server: str = ""
+    """List the models of this server elsewhere instead; their keys are ready for `Options.model`."""
 
 
 class DownloadModel(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -150,4 +165,4 @@ JobRequest = (
 )
 StreamRequest = Feed | Flush | CloseStream | SetOptions
 """What is said to an open live session."""
-Request = Hello | Alive | Goodbye | Cancel | JobRequest | StreamRequest
+Request = Hello | Alive | Goodbye | Cancel | UseKey | JobRequest | StreamRequest

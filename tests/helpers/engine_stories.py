@@ -115,6 +115,7 @@ class FakeClient(FakeStreams):
     answer: Story = lambda job: [JobDone(job=job)]
     asked: list[Asked] = field(default_factory=list)
     models: list[tuple[str, str]] = field(default_factory=list)
+    keys: dict[str, str] = field(default_factory=dict)
     num_restarts: int = 0
     is_started: bool = False
     is_closed: bool = False
@@ -141,8 +142,11 @@ class FakeClient(FakeStreams):
     def probe(self, path: str) -> JobId:
         return self._ask("probe", path)
 
-    def list_models(self) -> JobId:
-        return self._ask("list", "")
+    def use_key(self, server: str, key: str) -> None:
+        self.keys[server] = key
+
+    def list_models(self, server: str = "") -> JobId:
+        return self._ask("list", server)
 
     def download_model(self, model: str) -> JobId:
         return self._ask("download", model)

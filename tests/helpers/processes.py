@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def children_of(pid: int) -> list[int]:
-    """Return the processes that `pid` has started and that still run."""
+    """Return the processes that `pid` has started and that still run, the newest last."""
     return [child for child in _all_pids() if _parent_of(child) == pid]
 
 
@@ -52,7 +52,7 @@ def wait_for_role(parent: int, role: str, timeout_s: float = 30.0) -> int:
 
 
 def _all_pids() -> list[int]:
-    return [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
+    return sorted(int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit())
 
 
 def _fields(pid: int) -> list[str]:

@@ -92,14 +92,14 @@ def toy_audio(*words: int | None) -> np.ndarray:
 
 def expected_text(samples: np.ndarray) -> str:
     """Return what a toy writes for one chunk of these samples."""
-    return "".join(WORDS[word] for word in _words(samples) if word is not None)
+    return "".join(WORDS[word] for word in toy_words(samples) if word is not None)
 
 
 def expected_ids(samples: np.ndarray) -> list[int]:
     """Return the ids a toy generates for one chunk of these samples, time ids included."""
     ids: list[int] = []
     num_words = 0
-    for index, word in enumerate(_words(samples)):
+    for index, word in enumerate(toy_words(samples)):
         if word is None:
             num_words = 0
             continue
@@ -268,7 +268,8 @@ def _level(word: int) -> float:
     return SILENCE + (word + 0.5) * LEVEL_STEP
 
 
-def _words(samples: np.ndarray) -> Iterator[int | None]:
+def toy_words(samples: np.ndarray) -> Iterator[int | None]:
+    """Yield an index into `WORDS` for each half second, None for silence."""
     for start in range(0, len(samples), WORD_SAMPLES):
         level = float(np.mean(np.abs(samples[start : start + WORD_SAMPLES])))
         yield None if level < SILENCE else int((level - SILENCE) / LEVEL_STEP) % len(WORDS)
