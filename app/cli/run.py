@@ -54,7 +54,7 @@ def run(
             case "models":
                 return run_models(session, console, asked.action or "list", getattr(asked, "models", []))
             case _ if asked.self_test:
-                return run_self_test(session, console)
+                return run_self_test(config or default_config(), make_client, console)
             case _:
                 return run_doctor(session, console)
     except KeyboardInterrupt:
