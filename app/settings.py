@@ -14,7 +14,7 @@ import msgspec
 from app.capture.devices import Wish
 from app.set_aside import set_aside
 from engine.protocol.failures import FailureError, FailureKind, failure
-from engine.protocol.transcript import Options, Task
+from engine.protocol.transcript import Mode, Options, Task
 
 log = logging.getLogger(__name__)
 
@@ -81,6 +81,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     version: int = SETTINGS_VERSION
     model: str = "whisper-base"
     """A catalogue key, or the absolute path of a checkpoint folder."""
+    mode: Mode = Mode.FAST
     language: str | None = None
     """None = detect."""
     task: Task = Task.TRANSCRIBE
@@ -124,6 +125,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         """Return what a file added now is to be transcribed with."""
         return Options(
             model=self.model,
+            mode=self.mode,
             language=self.language,
             task=self.task,
             word_timestamps=self.word_timestamps,

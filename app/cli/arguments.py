@@ -11,7 +11,7 @@ import msgspec
 from app.texts import tr
 from engine.export import ExportFormat
 from engine.facts import version_of
-from engine.protocol.transcript import Options, Task
+from engine.protocol.transcript import Mode, Options, Task
 
 _DETECT: Final = frozenset({"auto", "detect", ""})
 
@@ -53,6 +53,7 @@ def options(arguments: argparse.Namespace) -> Options:
         model=str(model.absolute()) if model.is_dir() else arguments.model,
         language=None if language in _DETECT else language,
         task=Task(arguments.task),
+        mode=Mode(arguments.mode),
         word_timestamps=arguments.word_timestamps,
         initial_prompt=arguments.initial_prompt or None,
         hotwords=arguments.hotwords or None,
@@ -70,6 +71,7 @@ def live_options(arguments: argparse.Namespace) -> Options:
         model=str(model.absolute()) if model.is_dir() else arguments.model,
         language=None if language in _DETECT else language,
         task=Task(arguments.task),
+        mode=Mode(arguments.mode),
         word_timestamps=True,
         initial_prompt=arguments.initial_prompt or None,
         hotwords=arguments.hotwords or None,
@@ -156,6 +158,12 @@ def _add_choices(command: argparse.ArgumentParser) -> None:
     tasks = [task.value for task in Task]
     command.add_argument(
         "--task", choices=tasks, default=Task.TRANSCRIBE.value, help="translate: into English"
+    )
+    command.add_argument(
+        "--mode",
+        choices=[mode.value for mode in Mode],
+        default=Mode.FAST.value,
+        help="best: weigh several texts against one another, for fewer errors in more time; default: fast",
     )
     formats = [format.value for format in ExportFormat]
     command.add_argument("--format", choices=formats, default=ExportFormat.TXT.value, help="default: txt")

@@ -139,6 +139,7 @@ class FileJob:
             pcm=message.pcm,
             options=DecodingOptions(
                 task=options.task,
+                mode=options.mode,
                 initial_prompt=options.initial_prompt,
                 hotwords=options.hotwords,
                 word_timestamps=options.word_timestamps,

@@ -22,11 +22,13 @@ from engine.messages import (
     Ended,
     EndedReason,
     RequestKey,
+    Spans,
     StrOutput,
+    seconds_of,
 )
 from engine.protocol.events import Backlog, Gap, JobDone, JobEvent, JobStarted, LanguageDetected, Tail
 from engine.protocol.requests import Feed, Listen
-from engine.protocol.transcript import MediaInfo
+from engine.protocol.transcript import MediaInfo, Mode
 
 BACKLOG_SAMPLES: Final = SAMPLE_RATE_HZ // 4
 """How often, in audio, the backlog is told."""
@@ -213,9 +215,12 @@ class LiveJob:
             kind=plan.kind,
             start_sample=plan.start,
             pcm=self._audio.cut(plan.start, plan.end).astype("<f4").tobytes(),
+            speech=self._speech(plan),
             options=DecodingOptions(
                 language=plan.language,
                 task=options.task,
+                # What an interim decode says may still change: it has to be quick.
+                mode=options.mode if is_closing else Mode.FAST,
                 initial_prompt=options.initial_prompt,
                 hotwords=options.hotwords,
                 word_timestamps=True,
@@ -225,6 +230,11 @@ class LiveJob:
             prefix_ids=tuple(piece.id for piece in plan.prefix),
             draft_ids=tuple(piece.id for piece in plan.draft),
         )
+
+    def _speech(self, plan: Plan) -> Spans:
+        if not self.request.options.vad:
+            return ()
+        return seconds_of(self.session.hearing.spans(plan.start, plan.end), plan.start)
 
     def _forget_plans(self) -> None:
         for index in [index for index in self._plans if not self.session.awaits(index)]:

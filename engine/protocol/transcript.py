@@ -16,6 +16,15 @@ class Task(StrEnum):
     TRANSLATE = "translate"
 
 
+class Mode(StrEnum):
+    """How much is done to find what was said."""
+
+    FAST = "fast"
+    """One text, which goes on with what is likeliest."""
+    BEST = "best"
+    """Several texts side by side, of which the likeliest as a whole is kept: fewer errors, more time."""
+
+
 class TimeSource(StrEnum):
     """Where a time comes from, the surest first; kept so that nobody takes a guess for a measurement."""
 
@@ -99,6 +108,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
 
     model: str = "whisper-base"
     """A catalogue key, or the absolute path of a checkpoint folder."""
+    mode: Mode = Mode.FAST
     language: str | None = None
     """ISO 639-1 code as the model lists it; None = detect."""
     seek: int = 0

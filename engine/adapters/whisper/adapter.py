@@ -14,6 +14,7 @@ from torch import Tensor
 
 from engine.adapters.base import Admission, Decode, Retry, RuntimeOptions
 from engine.adapters.runtime import out_of_memory_raised
+from engine.adapters.whisper.beam import Choice
 from engine.adapters.whisper.features import log_mel
 from engine.adapters.whisper.guards import Attempt, Verdict, judge, settle, silenced, without_loop
 from engine.adapters.whisper.load import load_whisper
@@ -21,12 +22,12 @@ from engine.adapters.whisper.model import Whisper
 from engine.adapters.whisper.prompt import build_prompt
 from engine.adapters.whisper.recent import Recent
 from engine.adapters.whisper.row import Row
-from engine.adapters.whisper.rules import TokenRules
-from engine.adapters.whisper.sampling import choose, new_dice
+from engine.adapters.whisper.rules import Allowed, TokenRules
+from engine.adapters.whisper.sampling import new_dice, pick
 from engine.adapters.whisper.vocabulary import NUM_TIMESTAMPS, Vocabulary, read_vocabulary
 from engine.messages import Chunk, ChunkKind, DecodingOptions, Finished, FinishReason, RequestKey
 from engine.protocol.failures import FailureError, FailureKind, failure
-from engine.protocol.transcript import Task
+from engine.protocol.transcript import Mode, Task
 
 MAX_SLOT_BYTES: Final = {"cpu": 1 << 31, "cuda": 1 << 33}
 """Memory for the running rows, where nobody says how many there may be."""
@@ -37,6 +38,8 @@ RECENT_AUDIO_BYTES: Final = 1 << 26
 RECENT_ATTEMPTS: Final = 256
 QUIETEST_PEAK: Final = 2.0**-15
 """One step of 16-bit audio: below it there is nothing to hear."""
+NUM_BEAMS: Final = 5
+"""Answers that are followed side by side where the best is wanted."""
 ENGLISH: Final = "en"
 
 AttemptsKey = tuple[bytes, DecodingOptions]
@@ -60,9 +63,9 @@ class WhisperAdapter:
         self._recent_audio: Recent[bytes, Tensor] = Recent(RECENT_AUDIO_BYTES, lambda states: states.nbytes)
         self._rejected: Recent[AttemptsKey, tuple[Attempt, ...]] = Recent(RECENT_ATTEMPTS, len)
 
-    def rows(self, chunk: Chunk) -> int:  # noqa: ARG002
-        """Return 1: attempts are greedy or sampled, never beams."""
-        return 1
+    def rows(self, chunk: Chunk) -> int:
+        """Return how many answers are followed: 1, or a beam of as many as fit where the best is wanted."""
+        return min(NUM_BEAMS, self.slots) if chunk.options.mode is Mode.BEST else 1
 
     def admit(self, admissions: Sequence[Admission]) -> list[Decode]:
         """Encode together, detect missing languages, prefill the prompts and choose each first id.
@@ -80,19 +83,20 @@ class WhisperAdapter:
     def step(self, running: Sequence[Decode]) -> None:
         """Generate one token for each; sets the outcome of those that ended. Raises OutOfMemory."""
         rows = [self._rows[decode] for decode in running]
+        said = [place for row in rows for place in row.last_said]
         with torch.inference_mode(), out_of_memory_raised():
             decoded = self._network.step(
                 self._cache,
-                [row.slot for row in rows],
-                [row.ids[-1] for row in rows],
-                with_attention=any(row.wants_attention for row in rows),
+                [slot for slot, _ in said],
+                [id_ for _, id_ in said],
+                with_attention=any(row.hears_each_step for row in rows),
             )
             self._advance(rows, decoded.logits, decoded.attention)
 
     def release(self, decodes: Sequence[Decode]) -> None:
         """Free the slots of these; one that never had a slot is no mistake."""
         rows = [self._rows.pop(decode) for decode in decodes if decode in self._rows]
-        self._cache.free([row.slot for row in rows])
+        self._cache.free([slot for row in rows for slot in row.slots])
 
     def resize(self, slots: int) -> None:
         """Hold at most `slots` rows from now on."""
@@ -136,17 +140,26 @@ class WhisperAdapter:
         return row.decode.outcome is not None
 
     def _start(self, rows: Sequence[Row]) -> None:
-        """Give each row its slot and its first id; all or none of them."""
-        slots = self._cache.allocate(len(rows))
+        """Give each row its slots and its first id; all or none of them."""
+        firsts = self._cache.allocate(len(rows))
+        taken = list(firsts)
         try:
+            slots: list[list[int]] = []
+            for row, first in zip(rows, firsts, strict=True):
+                slots.append([first, *self._cache.allocate_beside(first, self._num_beams(row) - 1)])
+                taken += slots[-1][1:]
             with torch.inference_mode(), out_of_memory_raised():
-                self._network.listen(self._cache, slots, self._encode(rows))
-                self._detect_languages(rows, slots)
+                self._network.listen(self._cache, firsts, self._encode(rows))
+                self._detect_languages(rows, firsts)
                 self._prefill(rows, slots)
         except BaseException:
-            self._cache.free(slots)
+            self._cache.free(taken)
             raise
         self._rows.update((row.decode, row) for row in rows)
+
+    def _num_beams(self, row: Row) -> int:
+        """Return how many answers are followed; one that is drawn by dice is alone."""
+        return self.rows(row.decode.chunk) if row.dice.temperature == 0 else 1
 
     def _encode(self, rows: Sequence[Row]) -> Tensor:
         """Return audio states, (rows, frames, width); those of a retry may still be known."""
@@ -161,20 +174,20 @@ class WhisperAdapter:
             self._recent_audio.put(row.content, window.clone())
         return torch.stack(states)
 
-    def _prefill(self, rows: Sequence[Row], slots: Sequence[int]) -> None:
+    def _prefill(self, rows: Sequence[Row], slots: Sequence[Sequence[int]]) -> None:
         """Let each row read its prompt, and choose its first id."""
         num_positions = self._network.config.dims.n_text_ctx
-        for row, slot in zip(rows, slots, strict=True):
+        for row, of_row in zip(rows, slots, strict=True):
             prompt = build_prompt(self._vocabulary, row.decode.chunk.options, row.decode.language)
-            row.begin(slot, prompt, num_positions)
+            row.begin(of_row, prompt, num_positions)
         start = self._vocabulary.special.start
         passed = [(*row.prompt, *row.prefix, *row.draft) for row in rows]
         decoded = self._network.prefill(
             self._cache,
-            slots,
+            [row.slots[0] for row in rows],
             passed,
             logits_at=[(row.prompt.index(start), *range(-1 - len(row.draft), 0)) for row in rows],
-            with_attention=any(row.wants_attention for row in rows),
+            with_attention=any(row.hears_each_step for row in rows),
         )
         logits = _portions(decoded.logits, [2 + len(row.draft) for row in rows])
         heard: Sequence[Tensor | None] = [None] * len(rows)
@@ -200,34 +213,29 @@ class WhisperAdapter:
 
         `logits` has a row before each id of a draft and one behind it, all rows' one after another.
         """
-        allowed = [row.allowed(row.draft[:index]) for row in rows for index in range(len(row.draft) + 1)]
-        dice = [row.dice for row in rows for _ in range(len(row.draft) + 1)]
-        ids, logprobs = choose(self._rules.apply(logits, allowed), dice)
-        first = 0
-        for row, heard in zip(rows, attention, strict=True):
-            last = first + len(row.draft) + 1
-            self._take_draft(row, ids[first:last], logprobs[first:last], heard)
-            first = last
+        choices = self._choose(rows, logits, [row.allowed_in_draft for row in rows])
+        for row, of_row, heard in zip(rows, choices, attention, strict=True):
+            row.num_steps += 1
+            if row.search is None:
+                self._take_draft(row, [of_place[0] for of_place in of_row], heard)
+            else:
+                self._cache.copy_text(row.take(of_row))
+        self._judge_ended(rows)
 
-    def _take_draft(
-        self, row: Row, ids: Sequence[int], logprobs: Sequence[float], attention: Tensor | None
-    ) -> None:
-        """Say `ids` as far as the draft they were chosen behind is right."""
-        row.num_steps += 1
+    def _take_draft(self, row: Row, choices: Sequence[Choice], attention: Tensor | None) -> None:
+        """Say `choices` as far as the draft they were chosen behind is right."""
         begin = len(row.prompt) - 1
         behind = begin + len(row.prefix)
         if attention is not None and row.wants_attention:
             row.hear_prefix(attention[begin:behind])
-        for index, (id_, logprob) in enumerate(zip(ids, logprobs, strict=True)):
+        for index, choice in enumerate(choices):
             if attention is not None and row.wants_attention:
                 row.hear(attention[behind + index])
-            row.say(id_, logprob)
-            if row.reason is not None or row.draft[index : index + 1] != (id_,):
+            row.say(choice)
+            if row.reason is not None or row.draft[index : index + 1] != (choice.id,):
                 break
             row.num_drafted += 1
-        self._cache.set_length(row.slot, row.num_cached)
-        if row.reason is not None:
-            self._judge(row)
+        self._cache.set_length(row.slots[0], row.num_cached)
 
     def _detect_languages(self, rows: Sequence[Row], slots: Sequence[int]) -> None:
         """Ask the start of the transcript for its language; the slots are empty again afterwards."""
@@ -244,22 +252,58 @@ class WhisperAdapter:
             self._cache.set_length(slot, 0)
 
     def _advance(self, rows: Sequence[Row], logits: Tensor, attention: Tensor | None) -> None:
-        """Choose the next id of each row from `logits`, (rows, vocabulary), which is used up."""
-        ids, logprobs = choose(
-            self._rules.apply(logits, [row.allowed() for row in rows]), [row.dice for row in rows]
-        )
-        for index, row in enumerate(rows):
-            if attention is not None and row.wants_attention:
-                row.hear(attention[index])
+        """Choose what each row says next from `logits`, (places, vocabulary), which is used up."""
+        allowed = [row.allowed_next for row in rows]
+        choices = self._choose(rows, logits, allowed)
+        heard: Sequence[Tensor | None] = [None] * len(rows)
+        if attention is not None:
+            heard = _portions(attention, [len(places) for places in allowed])
+        for row, of_row, of_heard in zip(rows, choices, heard, strict=True):
             row.num_steps += 1
-            row.say(ids[index], logprobs[index])
-            if row.reason is not None:
-                self._judge(row)
+            if of_heard is not None and row.hears_each_step:
+                row.hear(of_heard[0])
+            self._cache.copy_text(row.take(of_row))
+        self._judge_ended(rows)
+
+    def _choose(
+        self, rows: Sequence[Row], logits: Tensor, allowed: Sequence[Sequence[Allowed]]
+    ) -> list[list[list[Choice]]]:
+        """Return for each row, and each of its places in `logits`, what may be said, likeliest first."""
+        counts = [len(of_row) for of_row in allowed]
+        ways = [row.way for row, count in zip(rows, counts, strict=True) for _ in range(count)]
+        masked = self._rules.apply(logits, [place for of_row in allowed for place in of_row])
+        choices = pick(masked, ways)
+        return [choices[end - count : end] for count, end in zip(counts, accumulate(counts), strict=True)]
+
+    def _judge_ended(self, rows: Sequence[Row]) -> None:
+        """Set the outcome of the rows that have said their last."""
+        ended = [row for row in rows if row.reason is not None]
+        self._hear([row for row in ended if row.search is not None and row.wants_attention])
+        for row in ended:
+            self._judge(row)
+
+    def _hear(self, rows: Sequence[Row]) -> None:
+        """Read the kept answers of beams once more, to know where their ids lie in the audio."""
+        if not rows:
+            return
+        slots = [row.slots[0] for row in rows]
+        for slot in slots:
+            self._cache.set_length(slot, 0)
+        read = [(*row.prompt, *row.prefix, *row.ids) for row in rows]
+        decoded = self._network.prefill(self._cache, slots, read, with_attention=True)
+        assert decoded.attention is not None
+        for row, attention in zip(
+            rows, _portions(decoded.attention, [len(ids) for ids in read]), strict=True
+        ):
+            row.hear_answer(attention)
 
     def _judge(self, row: Row) -> None:
         """Set the outcome of a row that has said its last."""
         attempt = row.attempt()
         verdict, objection = judge(attempt)
+        if verdict is Verdict.RETRY and row.decode.chunk.options.accepts_first:
+            self._accept(row, attempt, is_suspect=True)
+            return
         match verdict:
             case Verdict.ACCEPT:
                 self._accept(row, attempt)
@@ -301,9 +345,6 @@ class WhisperAdapter:
             avg_logprob=attempt.avg_logprob,
             no_speech_prob=attempt.no_speech_prob,
             compression_ratio=attempt.compression_ratio,
-        if verdict is Verdict.RETRY and row.decode.chunk.options.accepts_first:
-            self._accept(row, attempt, is_suspect=True)
-            return
             num_samples=decode.chunk.num_samples,
             token_times=attempt.token_times[: len(attempt.ids)],
             is_suspect=is_suspect and attempt.reason is not FinishReason.SILENCE,

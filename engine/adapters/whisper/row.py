@@ -11,6 +11,8 @@ import torch
 from torch import Tensor
 
 from engine.adapters.base import Decode
+from engine.adapters.kv import Move
+from engine.adapters.whisper.beam import BeamSearch, Choice, SearchRules
 from engine.adapters.whisper.guards import MAX_NO_SPEECH_PROB, Attempt, compression_ratio, find_loop
 from engine.adapters.whisper.rules import Allowed, allowed_next
 from engine.adapters.whisper.sampling import Dice
@@ -34,7 +36,10 @@ class Row:
     dice: Dice
     is_final: bool
     """No attempt follows, whatever the guards say."""
-    slot: int = -1
+    slots: tuple[int, ...] = ()
+    """One, or one for each beam, of which the first reads the prompt."""
+    search: BeamSearch | None = None
+    """Where several answers are followed. Then `ids` are what all begin with, until one is kept."""
     prompt: tuple[int, ...] = ()
     prefix: tuple[int, ...] = ()
     """Said before, of the same audio: the answer begins behind it."""
@@ -52,7 +57,6 @@ class Row:
     attention: list[Tensor] = field(default_factory=list)
     """(alignment heads, frames of audio) for each id of prefix and answer, and the end; only where word
     times are wanted."""
-    text_ids: list[int] = field(default_factory=list)
 
     @property
     def duration_s(self) -> float:
@@ -63,24 +67,45 @@ class Row:
         return self.decode.chunk.options.word_timestamps
 
     @property
+    def is_live(self) -> bool:
+        return self.decode.chunk.kind is not ChunkKind.FILE
+
+    @property
     def wants_attention(self) -> bool:
         """Live text is confirmed by where its attention lies."""
-        return self.wants_words or self.decode.chunk.kind is not ChunkKind.FILE
+        return self.wants_words or self.is_live
+
+    @property
+    def hears_each_step(self) -> bool:
+        """Beams are not listened to: the one that is kept is heard once more as a whole."""
+        return self.wants_attention and self.search is None
 
     @property
     def is_held(self) -> bool:
-        """True while its text may not be shown: it may prove silence, or has a loop cut off at its end."""
-        return self.is_final or self.no_speech_prob > MAX_NO_SPEECH_PROB
+        """True while its text may not be shown: it may prove silence, or has a loop cut off at its end.
 
-    def begin(self, slot: int, prompt: tuple[int, ...], num_positions: int) -> None:
-        """Take a slot and a prompt; `num_positions` is what a row holds, prompt included."""
-        self.slot, self.prompt = slot, prompt
+        Live text goes out with where it was heard, which of beams is known in the end.
+        """
+        is_unheard = self.search is not None and self.is_live
+        return self.is_final or is_unheard or self.no_speech_prob > MAX_NO_SPEECH_PROB
+
+    @property
+    def way(self) -> Dice | int:
+        """How its next id is chosen: by dice, or among so many of the likeliest."""
+        return self.dice if self.search is None else self.search.num_choices
+
+    def begin(self, slots: Sequence[int], prompt: tuple[int, ...], num_positions: int) -> None:
+        """Take slots and a prompt; `num_positions` is what a slot holds, prompt included."""
+        self.slots, self.prompt = tuple(slots), prompt
         self.prefix = self._fitting_prefix(num_positions - len(prompt))
         allowance = BUDGET_MIN_IDS + math.ceil(self.duration_s * BUDGET_IDS_PER_S)
         self.max_ids = min(num_positions - len(prompt) - len(self.prefix), allowance)
+        end = self.vocabulary.special.end
+        if len(slots) > 1:
+            rules = SearchRules(end_id=end, max_ids=self.max_ids, is_loop=self._is_loop)
+            self.search = BeamSearch(slots, len(prompt) + len(self.prefix), rules)
         # Dice fall by the order they are thrown in, so only the likeliest can be foretold.
-        if self.dice.temperature == 0 and not self.is_final:
-            end = self.vocabulary.special.end
+        elif self.dice.temperature == 0 and not self.is_final:
             known = [id_ for id_ in self.decode.chunk.draft_ids if id_ != end and self._is_known(id_)]
             self.draft = tuple(known[: self.max_ids - 1])
 
@@ -89,10 +114,28 @@ class Row:
         """How many ids the slot must hold before the next step: all but the last one said."""
         return len(self.prompt) + len(self.prefix) + len(self.ids) - 1
 
-    def allowed(self, drafted: Sequence[int] = ()) -> Allowed:
-        """Return what may be said next, or behind the `drafted` ids that are not said yet."""
+    @property
+    def last_said(self) -> list[tuple[int, int]]:
+        """The slots that go on, each with the id that it has said and not read yet."""
+        if self.search is not None:
+            return [(beam.slot, beam.ids[-1]) for beam in self.search.active]
+        return [(self.slots[0], self.ids[-1])]
+
+    @property
+    def allowed_next(self) -> list[Allowed]:
+        """What may be said next in each of the slots that go on."""
+        if self.search is not None:
+            return [self._allowed(beam.ids) for beam in self.search.active]
+        return [self._allowed(self.ids)]
+
+    @property
+    def allowed_in_draft(self) -> list[Allowed]:
+        """What may be said before each id of the draft, and behind it."""
+        return [self._allowed(self.draft[:index]) for index in range(len(self.draft) + 1)]
+
+    def _allowed(self, ids: Sequence[int]) -> Allowed:
         num_steps = math.ceil(round(self.duration_s / TIMESTAMP_STEP_S, 3))
-        return allowed_next([*self.prefix, *self.ids, *drafted], num_steps, self.vocabulary)
+        return allowed_next([*self.prefix, *ids], num_steps, self.vocabulary)
 
     def hear_prefix(self, attention: Tensor) -> None:
         """Remember where the prefix lies. (prefix, alignment heads, frames)"""
@@ -101,33 +144,66 @@ class Row:
                 weights[:, : self._num_frames].to("cpu", torch.float16) for weights in attention
             ]
 
+    def hear_answer(self, attention: Tensor) -> None:
+        """Remember where an answer lies that was read as a whole, behind prompt and prefix.
+
+        (ids, alignment heads, frames): what was heard when an id was read led to the next one.
+        """
+        first = len(self.prompt) - 1
+        behind = first + len(self.prefix)
+        self.hear_prefix(attention[first:behind])
+        for heard in attention[behind:]:
+            self.hear(heard)
+
     def hear(self, attention: Tensor) -> None:
         """Remember where the coming id's attention lies. (alignment heads, frames)"""
         heard = attention[:, : self._num_frames]
-        self.attended_s.append(int(heard.mean(dim=0).argmax()) * FRAME_S)
+        if self.search is None or self.is_live:
+            self.attended_s.append(int(heard.mean(dim=0).argmax()) * FRAME_S)
         if self.wants_words:
             self.attention.append(heard.to("cpu", torch.float16))
 
-    def say(self, id_: int, logprob: float) -> None:
+    def say(self, choice: Choice) -> None:
         """Take the chosen id; afterwards `reason` tells whether that was the last."""
-        if id_ == self.vocabulary.special.end:
-            self.end_logprob = logprob
+        if choice.id == self.vocabulary.special.end:
+            self.end_logprob = choice.logprob
             self.reason = FinishReason.STOP
             return
-        self.ids.append(id_)
-        self.logprobs.append(logprob)
-        if id_ < self.vocabulary.special.end:
-            self.text_ids.append(id_)
-            if find_loop(self._heard_ids) is not None:
-                self.reason = FinishReason.LOOP
-        if self.reason is None and len(self.ids) >= self.max_ids:
+        self.ids.append(choice.id)
+        self.logprobs.append(choice.logprob)
+        if self._is_loop(self.ids):
+            self.reason = FinishReason.LOOP
+        elif len(self.ids) >= self.max_ids:
             self.reason = FinishReason.LENGTH
         self._show()
+
+    def take(self, choices: Sequence[Sequence[Choice]]) -> list[Move]:
+        """Say one id more, or let each beam do so, and return which of these change their slots.
+
+        `choices` are those of each place; afterwards `reason` tells whether an answer is kept.
+        """
+        if self.search is None:
+            self.say(choices[0][0])
+            return []
+        moves = self.search.advance(choices)
+        if self.search.is_over:
+            answer = self.search.answer()
+            self._agree(answer.ids, answer.logprobs)
+            self.end_logprob, self.reason = answer.end_logprob, answer.reason
+            return []
+        # Whatever is kept begins with this, so it may be shown, and stays as it is.
+        self._agree(self.search.agreed, self.search.agreed_logprobs)
+        self._show()
+        return moves
+
+    def _agree(self, ids: Sequence[int], logprobs: Sequence[float]) -> None:
+        self.ids, self.logprobs = list(ids), list(logprobs)
 
     def attempt(self) -> Attempt:
         """Sum up; only after `reason` is known."""
         assert self.reason is not None
-        text = b"".join(self.vocabulary.pieces[id_] for id_ in self.text_ids)
+        end = self.vocabulary.special.end
+        text = b"".join(self.vocabulary.pieces[id_] for id_ in self.ids if id_ < end)
         return Attempt(
             ids=tuple(self.ids),
             logprobs=tuple(self.logprobs),
@@ -154,11 +230,12 @@ class Row:
     def _num_frames(self) -> int:
         return max(1, math.ceil(self.duration_s / FRAME_S))
 
-    @property
-    def _heard_ids(self) -> list[int]:
-        """Text of prefix and answer: a loop may have begun before what was confirmed of it."""
+    def _is_loop(self, ids: Sequence[int]) -> bool:
+        """Say whether prefix and answer end in a loop, which may have begun before what was confirmed."""
         end = self.vocabulary.special.end
-        return [*(id_ for id_ in self.prefix if id_ < end), *self.text_ids]
+        if ids[-1] >= end:
+            return False
+        return find_loop([id_ for id_ in (*self.prefix, *ids) if id_ < end]) is not None
 
     def _fitting_prefix(self, room: int) -> tuple[int, ...]:
         """Return the end of the confirmed ids that leaves half of the room; times come first and once."""

@@ -1,4 +1,4 @@
-"""Choosing the next token of each row: the likeliest, or drawn by a row's own dice."""
+"""Choosing the next token of each row: the likeliest, drawn by a row's own dice, or several for beams."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import Final
 
 import torch
 from torch import Tensor
+
+from engine.adapters.whisper.beam import Choice
 
 _BLOCK_IDS: Final = 128
 
@@ -26,6 +28,30 @@ def new_dice(content: bytes, temperature: float) -> Dice:
     return Dice(temperature, random.Random(content + repr(temperature).encode()))
 
 
+def pick(logits: Tensor, ways: Sequence[Dice | int]) -> list[list[Choice]]:
+    """Return what each row of `logits`, (rows, vocabulary), may say next, likeliest first.
+
+    Of its `ways`, dice give one id, and a number so many of the likeliest.
+    """
+    alone = [(index, way) for index, way in enumerate(ways) if isinstance(way, Dice)]
+    beams = [(index, way) for index, way in enumerate(ways) if isinstance(way, int)]
+    picked: list[list[Choice]] = [[] for _ in ways]
+    if alone:
+        ids, logprobs = choose(_rows_of(logits, alone), [way for _, way in alone])
+        for (index, _), id_, logprob in zip(alone, ids, logprobs, strict=True):
+            picked[index] = [Choice(id_, logprob)]
+    if beams:
+        ranked = rank(_rows_of(logits, beams), max(way for _, way in beams))
+        for (index, way), choices in zip(beams, ranked, strict=True):
+            picked[index] = choices[:way]
+    return picked
+
+
+def _rows_of(logits: Tensor, places: Sequence[tuple[int, Dice | int]]) -> Tensor:
+    """Return those rows; all of them without a copy."""
+    return logits if len(places) == len(logits) else logits[[index for index, _ in places]]
+
+
 def choose(logits: Tensor, dice: Sequence[Dice]) -> tuple[list[int], list[float]]:
     """Return the next id of each row of `logits`, (rows, vocabulary), and its log-probability.
 
@@ -36,9 +62,24 @@ def choose(logits: Tensor, dice: Sequence[Dice]) -> tuple[list[int], list[float]
     for index, row in enumerate(dice):
         if row.temperature > 0:
             ids[index] = _draw(logits[index], row)
-    chosen = logits.gather(1, ids[:, None]) - largest
-    chosen -= (logits - largest).exp_().sum(dim=-1, keepdim=True).log_()
-    return ids.tolist(), chosen[:, 0].tolist()
+    logprobs = _logprobs(logits, ids[:, None], largest)
+    return ids.tolist(), logprobs[:, 0].tolist()
+
+
+def rank(logits: Tensor, num_choices: int) -> list[list[Choice]]:
+    """Return the likeliest ids of each row of `logits`, (rows, vocabulary), likeliest first."""
+    ids = likeliest_few(logits, num_choices)
+    logprobs = _logprobs(logits, ids, logits.gather(1, ids[:, :1]))
+    return [
+        [Choice(*pair) for pair in zip(*of_row, strict=True)]
+        for of_row in zip(ids.tolist(), logprobs.tolist(), strict=True)
+    ]
+
+
+def _logprobs(logits: Tensor, ids: Tensor, largest: Tensor) -> Tensor:
+    """Return the log-probabilities, (rows, chosen), of `ids`; `largest` is (rows, 1)."""
+    sums = (logits - largest).exp_().sum(dim=-1, keepdim=True)
+    return logits.gather(1, ids) - largest - sums.log_()
 
 
 def likeliest(logits: Tensor) -> Tensor:
@@ -59,6 +100,24 @@ def likeliest(logits: Tensor) -> Tensor:
         return place
     rest_largest, rest_place = rest.max(dim=-1)
     return torch.where(rest_largest > largest, num_blocks * _BLOCK_IDS + rest_place, place)
+
+
+def likeliest_few(logits: Tensor, num_ids: int) -> Tensor:
+    """Return the first `num_ids` places of each row, (rows, num_ids), the largest first.
+
+    As `topk`, but on a CPU only in the blocks that have the largest values.
+    """
+    num_rows, num_all = logits.shape
+    num_blocks = num_all // _BLOCK_IDS
+    if logits.device.type != "cpu" or num_blocks < _BLOCK_IDS:
+        return logits.topk(num_ids, dim=-1).indices
+    whole = logits[:, : num_blocks * _BLOCK_IDS].view(num_rows, num_blocks, _BLOCK_IDS)
+    blocks = whole.amax(dim=-1).topk(num_ids, dim=-1).indices
+    rest = torch.arange(num_blocks * _BLOCK_IDS, num_all).expand(num_rows, -1)
+    inside = blocks[:, :, None] * _BLOCK_IDS + torch.arange(_BLOCK_IDS)
+    places = torch.cat([inside.flatten(1), rest], dim=1)
+    few = logits.gather(1, places).topk(num_ids, dim=-1).indices
+    return places.gather(1, few)
 
 
 def _draw(logits: Tensor, dice: Dice) -> int:

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from engine.adapters.base import Admission, Decode, OutOfMemory, Retry
+from engine.adapters.kv import Move
 from engine.adapters.whisper.adapter import WhisperAdapter
 from engine.adapters.whisper.config import WhisperConfig
 from engine.adapters.whisper.model import Decoded, Whisper
@@ -50,6 +51,12 @@ class PlayedCache:
             raise OutOfMemory
         self.used |= set(free)
         return free
+
+    def allocate_beside(self, row: int, num_rows: int) -> list[int]:
+        return self.allocate(num_rows)
+
+    def copy_text(self, moves: Sequence[Move]) -> None:
+        pass
 
     def free(self, rows: Sequence[int]) -> None:
         self.used -= set(rows)
