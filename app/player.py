@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QElapsedTimer, QObject, QTimer, QUrl, Signal
 
+from app.timeline import Timeline, timeline_of
+
 if TYPE_CHECKING:
     from PySide6.QtMultimedia import QAudioOutput, QMediaPlayer
 
@@ -54,6 +56,11 @@ class Player(QObject):
         self._media: QMediaPlayer | None = None
         self._output: QAudioOutput | None = None
         self._path: Path | None = None
+        self._timeline = Timeline(parts=())
+        self._part = 0
+        """Which file of the timeline is open."""
+        self._is_changing = False
+        """One file is being put away for another: what its player tells meanwhile means nothing."""
         self._rate = 1.0
         self._told_s = 0.0
         self._shown_s = 0.0
@@ -88,6 +95,8 @@ class Player(QObject):
     @property
     def duration(self) -> float:
         """How long the recording is; 0 until known."""
+        if self._timeline.length_s is not None:
+            return self._timeline.length_s
         return self._media.duration() / 1000 if self._media is not None else 0.0
 
     @property
@@ -98,14 +107,15 @@ class Player(QObject):
         if not self.is_playing:
             return self._told_s
         lead = min(self._since_told.elapsed() / 1000 * self._rate, _MAX_LEAD_S)
-        place = min(self._told_s + lead, self.duration or self._told_s + lead)
+        place = min(self._told_s + lead, self._part_end_s or self._told_s + lead)
         # The backend's clock is a little uneven: what it corrects by a hair must not be seen going back.
         return self._shown_s if 0 < self._shown_s - place < _UNEVEN_S else place
 
     def load(self, path: Path | str | None) -> None:
         """Get a recording ready, at its beginning and not playing; None puts the last one away."""
         self._path = Path(path) if path else None
-        self._told_s, self._shown_s, self._seek_s, self._is_ready = 0.0, 0.0, None, False
+        self._timeline = timeline_of(self._path) if self._path else Timeline(parts=())
+        self._told_s, self._shown_s, self._seek_s, self._is_ready, self._part = 0.0, 0.0, None, False, 0
         if self._media is not None or self._path is not None:
             media = self._backend()
             media.stop()
@@ -141,8 +151,10 @@ class Player(QObject):
         # What was asked for is shown at once; a file that is still being opened goes there when it is.
         self._seek_s = self._shown_s = seconds
         self._since_seek.start()
-        if self._is_ready:
-            self._media.setPosition(round(seconds * 1000))
+        if self._timeline.at(seconds) != self._part:
+            self._change_file(seconds)
+        elif self._is_ready:
+            self._go_to(seconds)
         self.position_changed.emit(seconds)
 
     def nudge(self, seconds: float) -> None:
@@ -180,12 +192,48 @@ class Player(QObject):
             media.setPitchCompensation(True)
         media.setPlaybackRate(self._rate)
         media.positionChanged.connect(self._on_position)
-        media.durationChanged.connect(lambda ms: self.duration_changed.emit(ms / 1000))
+        media.durationChanged.connect(lambda: self.duration_changed.emit(self.duration))
         media.mediaStatusChanged.connect(self._on_status)
         media.playbackStateChanged.connect(self._on_state)
         media.errorOccurred.connect(self._on_error)
         self._media = media
         return media
+
+    def _change_file(self, seconds: float) -> None:
+        """Open the file that is heard at `seconds` and go on there as in the one before."""
+        assert self._media is not None
+        was_playing = self.is_playing
+        self._told_s = self._seek_s = self._shown_s = seconds
+        self._part = self._timeline.at(seconds)
+        self._is_ready, self._is_changing = False, True
+        self._media.setSource(QUrl.fromLocalFile(str(self._timeline.parts[self._part])))
+        self._is_changing = False
+        if was_playing:
+            self._media.play()
+
+    def _go_to(self, seconds: float) -> None:
+        assert self._media is not None
+        self._media.setPosition(round((seconds - self._timeline.starts[self._part]) * 1000))
+
+    @property
+    def _part_end_s(self) -> float:
+        return self._timeline.starts[self._part + 1] if self._has_next else self.duration
+
+    @property
+    def _has_next(self) -> bool:
+        return self._part + 1 < len(self._timeline.parts)
+
+    def _play_on(self) -> None:
+        """The open file has come to its end: open the next one, as soon as the backend has told all."""
+        if not self._is_changing:
+            self._is_changing = True
+            QTimer.singleShot(0, self, self._open_next)
+
+    def _open_next(self) -> None:
+        self._is_changing = False
+        if self._has_next and self.is_playing:
+            self._since_seek.start()
+            self._change_file(self._timeline.starts[self._part + 1])
 
     def _on_status(self) -> None:
         from PySide6.QtMultimedia import QMediaPlayer
@@ -205,10 +253,12 @@ class Player(QObject):
         # Pictures would be decoded for nobody.
         self._media.setActiveVideoTrack(-1)
         if self._seek_s is not None:
-            self._media.setPosition(round(self._seek_s * 1000))
+            self._go_to(self._seek_s)
 
     def _on_position(self, position_ms: int) -> None:
-        told_s = position_ms / 1000
+        if self._is_changing:
+            return
+        told_s = self._timeline.starts[self._part] + position_ms / 1000
         if self._seek_s is not None:
             is_old = abs(told_s - self._seek_s) > _SEEK_ERROR_S and self._since_seek.elapsed() < _SEEK_MS
             if is_old or not self._is_ready:
@@ -222,8 +272,12 @@ class Player(QObject):
         from PySide6.QtMultimedia import QMediaPlayer
 
         assert self._media is not None
-        is_playing = self._media.playbackState() == QMediaPlayer.PlaybackState.PlayingState
-        if is_playing == self.is_playing:
+        state = self._media.playbackState()
+        is_playing = state == QMediaPlayer.PlaybackState.PlayingState
+        if is_playing == self.is_playing or self._is_changing:
+            return
+        if state == QMediaPlayer.PlaybackState.StoppedState and self._has_next and self._is_ready:
+            self._play_on()
             return
         self._since_told.start()
         if is_playing:
@@ -237,8 +291,18 @@ class Player(QObject):
         self._shown_s = self.position
         self.position_changed.emit(self._shown_s)
         # Nobody hears the end where there is no device, so the backend never comes to it.
-        if self._output is None and self.is_playing and self._told_s >= self.duration > 0:
-            self.pause()
+        if self._output is None and self.is_playing and self._has_told_all():
+            if self._has_next:
+                self._play_on()
+            else:
+                self.pause()
+
+    def _has_told_all(self) -> bool:
+        """Whether the place told last is the end of the open file."""
+        assert self._media is not None
+        length_s = self._media.duration() / 1000
+        start_s = self._timeline.starts[self._part] if self._timeline.parts else 0.0
+        return self._is_ready and self._told_s - start_s >= length_s > 0
 
     def _on_error(self) -> None:
         if self._path is None:

@@ -7,6 +7,7 @@ import math
 import wave
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,6 +15,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QToolButton
 from pytestqt.qtbot import QtBot
 
+from app.capture.recording_file import RecordingWriter
 from app.player import Player, segment_at
 from app.ui.player_bar import PlayerBar
 
@@ -30,6 +32,17 @@ def tone(tmp_path_factory: pytest.TempPathFactory) -> Path:
         file.setsampwidth(2)
         file.setframerate(_RATE_HZ)
         file.writeframes(samples.tobytes())
+    return path
+
+
+@pytest.fixture
+def parts(tmp_path: Path) -> Path:
+    """A recording of ours in three files of a second each."""
+    path = tmp_path / "회의.wav"
+    writer = RecordingWriter(path, _RATE_HZ, max_part_samples=_RATE_HZ)
+    writer.append((3000 * np.sin(np.arange(_LENGTH_S * _RATE_HZ) / 5)).astype(np.int16))
+    writer.close()
+    assert len(list(tmp_path.iterdir())) == _LENGTH_S
     return path
 
 
@@ -86,6 +99,42 @@ def test_at_the_end_it_stops_and_plays_again_from_the_beginning(
     qtbot.wait_until(lambda: not player.is_playing)
     player.play()
     qtbot.wait_until(lambda: player.is_playing and player.position < 1.0)
+
+
+def test_the_files_of_a_long_recording_are_one_stretch_of_time(
+    player: Player, parts: Path, qtbot: QtBot
+) -> None:
+    _load(player, parts, qtbot)
+    assert player.duration == pytest.approx(_LENGTH_S)
+    told: list[float] = []
+    playing: list[bool] = []
+    player.position_changed.connect(told.append)
+    player.playing_changed.connect(playing.append)
+    player.play_from(0.7)
+    qtbot.wait_until(lambda: bool(told) and told[-1] > 2.2, timeout=15_000)
+    assert told == sorted(told)
+    assert playing == [True]
+    qtbot.wait_until(lambda: not player.is_playing, timeout=15_000)
+    assert player.position == pytest.approx(_LENGTH_S, abs=0.1)
+    player.play()
+    qtbot.wait_until(lambda: player.is_playing and player.position < 0.9, timeout=15_000)
+
+
+def test_a_seek_finds_the_file_it_is_in(player: Player, parts: Path, qtbot: QtBot) -> None:
+    _load(player, parts, qtbot)
+    player.seek(2.5)
+    assert player.position == 2.5
+    player.seek(0.25)
+    player.seek(1.5)
+    assert player.position == 1.5
+    player.play()
+    qtbot.wait_until(lambda: player.position > 1.7, timeout=15_000)
+    player.pause()
+    qtbot.wait_until(lambda: not player.is_playing)
+    place = player.position
+    assert 1.5 < place < 2.0
+    player.seek(0.1)
+    assert not player.is_playing
 
 
 def test_the_speed_stays_within_half_and_double(player: Player) -> None:
