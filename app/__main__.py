@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-COMMANDS: Final = frozenset({"transcribe", "live", "models", "doctor"})
+COMMANDS: Final = frozenset({"transcribe", "live", "models", "doctor", "serve"})
 
 
 def main() -> None:

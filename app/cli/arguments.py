@@ -8,6 +8,7 @@ from typing import Final
 
 import msgspec
 
+from app.cli.serve import add_serve
 from app.texts import tr
 from engine.export import ExportFormat
 from engine.facts import version_of
@@ -38,6 +39,7 @@ def parser() -> argparse.ArgumentParser:
     _add_models(commands)
     doctor = commands.add_parser(
         "doctor", help="say what is installed and what works here, ready to be pasted"
+    add_serve(commands, _EXIT_CODES)
     )
     doctor.add_argument(
         "--self-test", action="store_true", help="transcribe the sample that ships with the program instead"

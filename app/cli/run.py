@@ -13,6 +13,7 @@ from app.cli.doctor import run_doctor
 from app.cli.models import run_models
 from app.cli.self_test import run_self_test
 from app.cli.session import Session
+from app.cli.serve import run_serve
 from app.cli.transcribe import Transcribing, run_transcribe
 from app.crashes import EXIT_INTERRUPTED
 from app.paths import resource
@@ -52,7 +53,13 @@ def run(
 
                 return run_live(session, console, live_wish(asked))
             case "models":
-                return run_models(session, console, asked.action or "list", getattr(asked, "models", []))
+                server = getattr(asked, "engine", None) or ""
+                use_server(session, console, server)
+                return run_models(
+                    session, console, asked.action or "list", getattr(asked, "models", []), server=server
+                )
+            case "serve":
+                return run_serve(console, asked, config or default_config(), make_client)
             case _ if asked.self_test:
                 return run_self_test(config or default_config(), make_client, console)
             case _:

@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from engine.server import models, transcriptions
 from engine.server.door import Door
 from engine.server.errors import ApiError, answer_api_error, answer_crash, answer_http_exception
 from engine.server.security import Guard
@@ -55,4 +56,4 @@ def _routes(door: Door) -> list[BaseRoute]:
     async def health(_request: Request) -> Response:
         return JSONResponse({"status": "ok" if door.bridge.has_engine else "starting"})
 
-    return [Route("/health", health)]
+    return [Route("/health", health), *models.routes(door), *transcriptions.routes(door)]

@@ -20,7 +20,7 @@ from engine.protocol.events import (
     Refused,
     Welcome,
 )
-from engine.protocol.failures import FailureKind, failure
+from engine.protocol.failures import Failure, FailureKind, failure
 from engine.protocol.requests import JobId
 from engine.protocol.transcript import Options
 
@@ -65,6 +65,8 @@ class Job:
         self._bridge = bridge
         self._events: asyncio.Queue[JobEvent] = asyncio.Queue()
         self._is_over = False
+        self.failure: Failure | None = None
+        """Why it did not succeed; known when it has ended."""
 
     def __enter__(self) -> Job:
         return self
@@ -75,7 +77,7 @@ class Job:
     async def __aiter__(self) -> AsyncIterator[JobEvent]:
         while not self._is_over:
             event = await self._events.get()
-            self._is_over = isinstance(event, JobDone | JobFailed | JobCancelled)
+            self._note(event)
             yield event
 
     def leave(self) -> None:
@@ -86,6 +88,18 @@ class Job:
     def put(self, event: JobEvent) -> None:
         """Take an event; for the bridge alone."""
         self._events.put_nowait(event)
+
+    def _note(self, event: JobEvent) -> None:
+        match event:
+            case JobDone():
+                self._is_over = True
+            case JobFailed(failure=why):
+                self._is_over, self.failure = True, why
+            case JobCancelled():
+                why = failure(FailureKind.ENGINE_DIED, "file", "it was cancelled elsewhere")
+                self._is_over, self.failure = True, why
+            case _:
+                pass
 
 
 class Bridge:

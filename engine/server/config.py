@@ -17,8 +17,6 @@ class ServerConfig(msgspec.Struct, frozen=True, kw_only=True):
 
     host: str = "127.0.0.1"
     """An address of this machine. Any but a loopback address wants `api_key`."""
-    port: int = DEFAULT_PORT
-    """0: any that is free."""
     api_key: str | None = None
     """What a caller must show; None on a loopback address alone."""
     model: str = Options().model

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from engine.server.bridge import Bridge
 from engine.server.config import ServerConfig
+from engine.server.places import Places
 
 
 @dataclass(frozen=True)
@@ -14,3 +16,6 @@ class Door:
 
     config: ServerConfig
     bridge: Bridge
+    places: Places
+    uploads: Path
+    """A folder of this run's own."""

@@ -75,14 +75,16 @@ _STATUS: Final[dict[FailureKind, tuple[int, str | None]]] = {
     _K.WORKER_DIED: (503, None),
     _K.ENGINE_DIED: (503, None),
 }
+_ABOUT_MODELS: Final = frozenset(
+    {_K.MODEL_UNKNOWN, _K.MODEL_MISSING, _K.MODEL_BROKEN, _K.LANGUAGE_UNKNOWN, _K.TASK_UNSUPPORTED}
+)
 
 
 def error_of(why: Failure) -> ApiError:
     """Return what the engine's failure means to a caller; nothing in it names a file of ours."""
     status, param = _STATUS.get(why.kind, (500, None))
-    # Its own subject may be the name under which the upload lies here.
-    subject = "file" if param != "model" else why.subject
-    worded = failure(why.kind, subject)
+    # What else went wrong is worded about the name under which the upload lies here.
+    worded = why if why.kind in _ABOUT_MODELS else failure(why.kind, "file")
     return ApiError(
         status,
         f"{worded.message} {worded.hint}",

@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import shutil
 import signal
 import socket
+import tempfile
 import threading
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -20,8 +23,10 @@ from engine.server.app import make_app
 from engine.server.bridge import Bridge, ClientMaker
 from engine.server.config import ServerConfig, is_loopback
 from engine.server.door import Door
+from engine.server.places import Places
 
 _STDIN: Final = 0
+_ABANDONED_S: Final = 24 * 3600.0
 _GRACE_S: Final = 5
 """What answers that are being sent may take once the server is asked to end."""
 
@@ -29,22 +34,25 @@ _GRACE_S: Final = 5
 def run_server(
     config: ServerConfig,
     engine: EngineConfig,
+    listener: socket.socket,
     *,
-    on_open: Callable[[str], None],
     ends_with_stdin: bool = False,
     make_client: ClientMaker = EngineClient,
 ) -> None:
-    """Serve until SIGINT, SIGTERM or, with `ends_with_stdin`, the end of stdin.
+    """Serve on `listener` until SIGINT, SIGTERM or, with `ends_with_stdin`, the end of stdin.
 
-    `on_open` is told the address, as "http://127.0.0.1:8642". Raises OSError where the port cannot be had.
+    Nothing of it is left then: no engine that nobody else uses, no upload. Raises OSError where uploads
+    cannot be kept.
     """
     assert config.api_key is not None or is_loopback(config.host), "others need a key"
-    listener = listen_on(config.host, config.port)
-    Path(config.uploads_folder).mkdir(parents=True, exist_ok=True, mode=0o700)
-    door = Door(config=config, bridge=Bridge(engine, make_client))
-    server = _Server(door, ends_with_stdin=ends_with_stdin)
-    on_open(url_of(listener))
-    server.run(sockets=[listener])
+    with _folder_below(Path(config.uploads_folder)) as uploads:
+        door = Door(
+            config=config,
+            bridge=Bridge(engine, make_client),
+            places=Places(config.max_jobs),
+            uploads=uploads,
+        )
+        _Server(door, ends_with_stdin=ends_with_stdin).run(sockets=[listener])
 
 
 def listen_on(host: str, port: int) -> socket.socket:
@@ -69,6 +77,21 @@ def url_of(listener: socket.socket) -> str:
     """Return where a listening socket is reached."""
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+@contextlib.contextmanager
+def _folder_below(root: Path) -> Iterator[Path]:
+    """Make a folder for one run; those of runs that were killed long ago go with it."""
+    root.mkdir(parents=True, exist_ok=True, mode=0o700)
+    for old in root.iterdir():
+        with contextlib.suppress(OSError):
+            if time.time() - old.stat().st_mtime > _ABANDONED_S:
+                shutil.rmtree(old, ignore_errors=True)
+    folder = Path(tempfile.mkdtemp(dir=root))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 class _Server(uvicorn.Server):
