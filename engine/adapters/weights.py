@@ -26,6 +26,7 @@ class WeightReader:
         self._cache = cache
         self._rename = rename
         self._text = runtime.formats.text
+        self._is_quantised = runtime.formats.is_quantised
         self._taken: set[str] = set()
 
     @property
@@ -75,9 +76,17 @@ class WeightReader:
             self.expect(f"{part}.weight", n_out, n_in)
 
         def weight() -> Tensor:
-            return torch.cat([self.take(f"{part}.weight", n_out, n_in) for part, n_out in parts])
+            weights = [self.take(f"{part}.weight", n_out, n_in) for part, n_out in parts]
+            return weights[0] if len(weights) == 1 else torch.cat(weights)
 
         return self.projection(name, kind, weight, bias)
+
+    def embedding(self, name: str, n_vocab: int, width: int) -> Tensor:
+        """Return a table of rows to be looked up; in a quantised network a mapped one of half the size."""
+        self.expect(name, n_vocab, width)
+        if not self._is_quantised:
+            return self.take(name, n_vocab, width)
+        return self._cache.take(name, lambda: self.take(name, n_vocab, width).half())
 
     def norm(self, name: str, width: int) -> LayerNorm:
         return LayerNorm(self.take(f"{name}.weight", width), self.take(f"{name}.bias", width))

@@ -152,23 +152,27 @@ def _encoder_block(weights: WeightReader, config: Qwen3Config, kind: torch.dtype
 
 
 def _text(weights: WeightReader, config: Qwen3Config, runtime: Runtime) -> TextModel:
-    dims, name = config.text, "model.language_model"
-    kind = torch.int8 if runtime.formats.is_quantised else runtime.formats.text
-    embedding = weights.take(f"{name}.embed_tokens.weight", dims.num_vocab, dims.width)
+    dims, name, kind = config.text, "model.language_model", _text_kind(runtime)
+    embedding = weights.embedding(f"{name}.embed_tokens.weight", dims.num_vocab, dims.width)
     return TextModel(
         embedding=embedding,
         blocks=[_decoder_block(weights, config, kind, f"{name}.layers.{n}") for n in range(dims.num_layers)],
         norm=RMSNorm(weights.take(f"{name}.norm.weight", dims.width), dims.norm_eps),
-        head=_head(weights, config, kind, embedding),
+        head=_head(weights, config, runtime, embedding),
     )
 
 
-def _head(weights: WeightReader, config: Qwen3Config, kind: torch.dtype, embedding: Tensor) -> Projection:
+def _text_kind(runtime: Runtime) -> torch.dtype:
+    """Return what the text model's projections are made of."""
+    return torch.int8 if runtime.formats.is_quantised else runtime.formats.text
+
+
+def _head(weights: WeightReader, config: Qwen3Config, runtime: Runtime, embedding: Tensor) -> Projection:
     """Return the way out; an aligner's is small and decides about places, so it is never quantised."""
-    dims = config.text
+    dims, kind = config.text, _text_kind(runtime)
     if config.kind is Kind.ALIGNER:
         num_labels = config.num_labels or weights.num_rows("score.weight")
-        return weights.linear("score", embedding.dtype, num_labels, dims.width, has_bias=False)
+        return weights.linear("score", runtime.formats.text, num_labels, dims.width, has_bias=False)
     if dims.is_tied:
         return weights.projection("lm_head", kind, lambda: embedding, None)
     return weights.linear("lm_head", kind, dims.num_vocab, dims.width, has_bias=False)

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from engine.adapters.base import Admission, Decode, Retry, RuntimeOptions
+from engine.adapters.recent import Recent
 from engine.adapters.runtime import out_of_memory_raised
 from engine.adapters.whisper.beam import Choice
 from engine.adapters.whisper.features import log_mel
@@ -20,7 +21,6 @@ from engine.adapters.whisper.guards import Attempt, Verdict, judge, settle, sile
 from engine.adapters.whisper.load import load_whisper
 from engine.adapters.whisper.model import Whisper
 from engine.adapters.whisper.prompt import build_prompt
-from engine.adapters.whisper.recent import Recent
 from engine.adapters.whisper.row import Row
 from engine.adapters.whisper.rules import Allowed, TokenRules
 from engine.adapters.whisper.sampling import new_dice, pick

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
+from engine.adapters.loops import find_loop
 from engine.messages import FinishReason
 
 MAX_COMPRESSION_RATIO: Final = 2.4
@@ -23,13 +24,6 @@ reads thanks for watching into white and pink noise at -0.7 (0.65 no speech), an
 languages, at -0.45 or better (0.07 or less)."""
 MAX_HOPELESS_NO_SPEECH_PROB: Final = 0.3
 """Enough to call silence what the guards object to at every temperature ("Music", at 0.34 and more)."""
-
-LOOP_MIN_REPEATS: Final = 5
-LOOP_MIN_IDS: Final = 20
-"""A short word may be said often ("no no no"): a loop is also this long, all repeats together."""
-LOOP_MAX_UNIT_IDS: Final = 50
-LOOP_KEPT_REPEATS: Final = 2
-"""Of a loop that no temperature breaks; enough to see what it was."""
 
 
 class Verdict(StrEnum):
@@ -106,31 +100,8 @@ def compression_ratio(text: bytes) -> float:
     return len(text) / len(zlib.compress(text)) if text else 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Loop:
-    """The end of an id list says the same `unit_ids` ids `repeats` times."""
-
-    unit_ids: int
-    repeats: int
-
-
-def find_loop(ids: Sequence[int]) -> Loop | None:
-    """Return the loop that `ids`, text ids only, end in; None if they do not.
-
-    Linear in the number of ids times `LOOP_MAX_UNIT_IDS` at worst, near constant on ordinary text.
-    """
-    for unit in range(1, min(LOOP_MAX_UNIT_IDS, len(ids) // LOOP_MIN_REPEATS) + 1):
-        same = 0
-        while unit + same < len(ids) and ids[-1 - same] == ids[-1 - same - unit]:
-            same += 1
-        repeats = same // unit + 1
-        if repeats >= LOOP_MIN_REPEATS and repeats * unit >= LOOP_MIN_IDS:
-            return Loop(unit, repeats)
-    return None
-
-
 def without_loop(attempt: Attempt, first_special: int) -> Attempt:
-    """Return `attempt` with the loop it ends in said `LOOP_KEPT_REPEATS` times; itself if there is none.
+    """Return `attempt` with the loop it ends in said only twice; itself if there is none.
 
     Ids from `first_special` on are not text. (timestamps)
     """
@@ -138,7 +109,7 @@ def without_loop(attempt: Attempt, first_special: int) -> Attempt:
     loop = find_loop([attempt.ids[place] for place in places])
     if loop is None:
         return attempt
-    num_text = len(places) - loop.unit_ids * (loop.repeats - LOOP_KEPT_REPEATS)
+    num_text = len(places) - loop.surplus
     num_ids = places[num_text - 1] + 1
     return replace(
         attempt,

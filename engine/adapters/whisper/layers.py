@@ -9,58 +9,14 @@ Layers in 8-bit integers need no such care. (`engine.adapters.quantised`)
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Protocol
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from engine.adapters.kv import LayerCache
+from engine.adapters.layers import LayerNorm, Projection
 from engine.adapters.whisper.groups import AudioGroup, Groups, TextGroup
-
-_BLOCK_ROWS: Final = 8
-"""The largest block that is as quick a row as any on a CPU (float32, AVX-512: 29 µs for 8 rows of
-512 → 512 and 111 µs for 16); the smallest is half of it, since single rows take another routine."""
-
-
-class Projection(Protocol):
-    """`x @ weight.T + bias`, in whatever numbers."""
-
-    def window(self, x: Tensor) -> Tensor:
-        """Apply to the frames of one whole window, (frames, in): always the same number of rows."""
-        ...
-
-    def rows(self, x: Tensor) -> Tensor:
-        """Apply to (rows, in), any number of rows, each with the same result in any company (on a CPU)."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Linear:
-    """A projection in the floating-point numbers of its weight."""
-
-    weight: Tensor
-    """(out, in)"""
-    bias: Tensor | None
-
-    def window(self, x: Tensor) -> Tensor:
-        """Apply to the frames of one whole window, (frames, in)."""
-        return F.linear(x.to(self.weight.dtype), self.weight, self.bias)
-
-    def rows(self, x: Tensor) -> Tensor:
-        """Apply to (rows, in)."""
-        num_rows = x.shape[0]
-        if x.device.type != "cpu":
-            return F.linear(x, self.weight, self.bias)
-        blocks = [self._block(x[at : at + _BLOCK_ROWS]) for at in range(0, num_rows, _BLOCK_ROWS)]
-        return blocks[0] if len(blocks) == 1 else torch.cat(blocks)
-
-    def _block(self, x: Tensor) -> Tensor:
-        num_rows = x.shape[0]
-        size = _BLOCK_ROWS // 2 if num_rows <= _BLOCK_ROWS // 2 else _BLOCK_ROWS
-        if num_rows < size:
-            x = F.pad(x, (0, 0, 0, size - num_rows))
-        return F.linear(x, self.weight, self.bias)[:num_rows]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,17 +31,6 @@ class Conv:
         frames, width = x.shape
         padded = F.pad(x, (0, 0, 1, 1)).contiguous()
         return self.projection.window(padded.as_strided((frames // stride, 3 * width), (stride * width, 1)))
-
-
-@dataclass(frozen=True, slots=True)
-class LayerNorm:
-    """Normalises each position over its width."""
-
-    weight: Tensor
-    bias: Tensor
-
-    def __call__(self, x: Tensor) -> Tensor:
-        return F.layer_norm(x, self.weight.shape, self.weight, self.bias, 1e-5)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,11 @@ from torch import Tensor
 
 from engine.adapters.base import RuntimeOptions
 from engine.adapters.checkpoint import Checkpoint, open_checkpoint
-from engine.adapters.quantised import Quantised, QuantisedLinear, quantise
 from engine.adapters.runtime import Runtime, apply_threads, choose_runtime, out_of_memory_raised
 from engine.adapters.weight_cache import WeightCache, cache_path
+from engine.adapters.weights import WeightReader
 from engine.adapters.whisper.config import Dimensions, read_config
-from engine.adapters.whisper.layers import Conv, DecoderBlock, EncoderBlock, LayerNorm, Linear, Projection
+from engine.adapters.whisper.layers import Conv, DecoderBlock, EncoderBlock
 from engine.adapters.whisper.model import AudioEncoder, TextDecoder, Whisper
 
 
@@ -40,75 +40,25 @@ def _cache_path(options: RuntimeOptions, folder: Path, runtime: Runtime) -> Path
     return cache_path(options.cache_folder, folder, form) if formats.is_quantised else None
 
 
-class _Weights:
+class _Weights(WeightReader):
     """Takes weights by name, checks their shapes and puts them into their final form."""
 
     def __init__(self, checkpoint: Checkpoint, runtime: Runtime, cache: WeightCache) -> None:
-        self._checkpoint = checkpoint
-        self._device = runtime.device
-        self._cache = cache
-        self._text = runtime.formats.text
+        # Checkpoints saved from the bare network lack the prefix.
+        prefix = "model." if any(name.startswith("model.") for name in checkpoint.tensors) else ""
+        super().__init__(checkpoint, runtime, cache, lambda name: prefix + name)
         self.encoder = runtime.formats.encoder
         """What the encoder's projections are made of; `decoder` likewise, int8 where it is quantised."""
         self.decoder = torch.int8 if runtime.formats.is_quantised else runtime.formats.text
         self.remembered = runtime.formats.text
         """What the decoder's attention to its own text is made of: small, and its errors are remembered
         to the end of the text. In 8 bits base made 35 errors in 107 Japanese characters, so it makes 26."""
-        # Checkpoints saved from the bare network lack the prefix.
-        self._prefix = "model." if any(name.startswith("model.") for name in checkpoint.tensors) else ""
-
-    def take(self, name: str, *shape: int) -> Tensor:
-        """Return a weight. Raises FailureError where it is missing or of another shape."""
-        full_name = self._prefix + name
-        if full_name not in self._checkpoint.tensors:
-            raise self._checkpoint.broken(f"{full_name} is missing")
-        found = self._checkpoint.tensors.shape(full_name)
-        if found != shape:
-            raise self._checkpoint.broken(f"{full_name} has shape {found}, not {shape}")
-        return self._checkpoint.tensors[full_name].to(self._device, self._text)
-
-    def num_rows(self, name: str) -> int:
-        """Return a weight's first dimension, 0 where it is missing."""
-        full_name = self._prefix + name
-        known = full_name in self._checkpoint.tensors
-        return self._checkpoint.tensors.shape(full_name)[0] if known else 0
-
-    def projection(
-        self, name: str, kind: torch.dtype, make: Callable[[], Tensor], bias: Tensor | None
-    ) -> Projection:
-        """Return a projection made of `kind`; `make` gives its weight where the cache does not know it."""
-        if kind is torch.int8:
-            made: list[Quantised] = []
-
-            def quantised() -> Quantised:
-                if not made:
-                    made.append(quantise(make()))
-                return made[0]
-
-            weight = self._cache.take(f"{name}.weight", lambda: quantised().weight)
-            scale = self._cache.take(f"{name}.scale", lambda: quantised().scale)
-            return QuantisedLinear(Quantised(weight, scale), bias)
-        weight = self._cache.take(f"{name}.weight", lambda: make().to(kind))
-        return Linear(weight, bias.to(kind) if bias is not None else None)
-
-    def linear(self, name: str, kind: torch.dtype, n_out: int, n_in: int) -> Projection:
-        bias = self.take(f"{name}.bias", n_out)
-        return self.projection(name, kind, lambda: self.take(f"{name}.weight", n_out, n_in), bias)
 
     def conv(self, name: str, n_out: int, n_in: int) -> Conv:
         def weight() -> Tensor:
             return self.take(f"{name}.weight", n_out, n_in, 3).transpose(1, 2).reshape(n_out, 3 * n_in)
 
         return Conv(self.projection(name, self.encoder, weight, self.take(f"{name}.bias", n_out)))
-
-    def norm(self, name: str, width: int) -> LayerNorm:
-        return LayerNorm(self.take(f"{name}.weight", width), self.take(f"{name}.bias", width))
-
-    def embedding(self, name: str, n_vocab: int, width: int) -> Tensor:
-        """Return a table of rows to be looked up; in a quantised network a mapped one of half the size."""
-        if self.decoder is not torch.int8:
-            return self.take(name, n_vocab, width)
-        return self._cache.take(name, lambda: self.take(name, n_vocab, width).half())
 
     def attention(self, name: str, width: int, n_head: int) -> AttentionWeights:
         """Return the projections of an attention, queries with the scores' scale already in them.

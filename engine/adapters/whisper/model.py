@@ -13,10 +13,11 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from engine.adapters.kv import KVCache, SlotShape
+from engine.adapters.layers import LayerNorm, Projection
 from engine.adapters.runtime import Runtime, out_of_memory_raised
 from engine.adapters.whisper.config import WhisperConfig
 from engine.adapters.whisper.groups import NewTokens, group_all, lay_out
-from engine.adapters.whisper.layers import Conv, DecoderBlock, EncoderBlock, LayerNorm, Projection
+from engine.adapters.whisper.layers import Conv, DecoderBlock, EncoderBlock
 
 
 @dataclass(frozen=True, slots=True)

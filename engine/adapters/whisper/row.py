@@ -12,8 +12,9 @@ from torch import Tensor
 
 from engine.adapters.base import Decode
 from engine.adapters.kv import Move
+from engine.adapters.loops import find_loop
 from engine.adapters.whisper.beam import BeamSearch, Choice, SearchRules
-from engine.adapters.whisper.guards import MAX_NO_SPEECH_PROB, Attempt, compression_ratio, find_loop
+from engine.adapters.whisper.guards import MAX_NO_SPEECH_PROB, Attempt, compression_ratio
 from engine.adapters.whisper.rules import Allowed, allowed_next
 from engine.adapters.whisper.sampling import Dice
 from engine.adapters.whisper.vocabulary import TIMESTAMP_STEP_S, Vocabulary

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from engine.adapters.whisper.guards import (
-    LOOP_MIN_IDS,
-    LOOP_MIN_REPEATS,
     Attempt,
     Verdict,
     compression_ratio,
-    find_loop,
     judge,
     settle,
     without_loop,
@@ -78,24 +73,6 @@ def test_repetition_compresses_and_prose_does_not() -> None:
     assert compression_ratio(b"thank you " * 20) > 2.4
     assert compression_ratio(b"ask not what your country can do for you") < 1.5
     assert compression_ratio(b"") == 0.0
-
-
-@given(
-    st.lists(st.integers(0, 9), max_size=30),
-    st.lists(st.integers(10, 99), min_size=1, max_size=20, unique=True),
-)
-def test_a_loop_is_found_as_soon_as_it_is_one(text: list[int], unit: list[int]) -> None:
-    repeats = max(LOOP_MIN_REPEATS, -(-LOOP_MIN_IDS // len(unit)))
-    ids = text + unit * repeats
-    loop = find_loop(ids)
-    assert loop is not None
-    assert (loop.unit_ids, loop.repeats) == (len(unit), repeats)
-    assert find_loop(ids[:-1]) is None
-
-
-def test_a_word_said_often_is_no_loop() -> None:
-    assert find_loop([5] * (LOOP_MIN_IDS - 1)) is None
-    assert find_loop(list(range(100))) is None
 
 
 def test_a_loop_that_nothing_breaks_is_cut_to_two_rounds() -> None:

@@ -261,7 +261,7 @@ def test_a_checkpoint_that_lacks_a_weight_is_refused_by_name(made_up_folder: Pat
     folder = write_ctranslate2_folder(tmp_path / "lacking", variables)
     with pytest.raises(FailureError) as caught:
         load_whisper(folder, CPU)
-    assert caught.value.failure.kind is FailureKind.MODEL_BROKEN
+    assert caught.value.failure.kind is FailureKind.MODEL_INCOMPLETE
     assert "model.decoder.layers.1.fc2.weight is missing" in caught.value.failure.detail
 
 

@@ -11,13 +11,18 @@ V = TypeVar("V")
 
 
 class Recent(Generic[K, V]):
-    """Keeps the values put in last, as many as fit `max_cost`; a value that is too large is not kept."""
+    """Keeps the values used last, as many as fit `max_cost`; a value that is too large is not kept."""
 
     def __init__(self, max_cost: int, cost: Callable[[V], int]) -> None:
         self._max_cost = max_cost
         self._cost = cost
         self._values: OrderedDict[K, V] = OrderedDict()
         self._total = 0
+
+    @property
+    def total(self) -> int:
+        """What all that is kept costs."""
+        return self._total
 
     def get(self, key: K) -> V | None:
         """Return what is kept under `key`, and keep it longer."""
@@ -37,3 +42,8 @@ class Recent(Generic[K, V]):
         """Drop what is kept under `key`, if anything."""
         if key in self._values:
             self._total -= self._cost(self._values.pop(key))
+
+    def clear(self) -> None:
+        """Drop everything."""
+        self._values.clear()
+        self._total = 0

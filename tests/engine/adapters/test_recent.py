@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.adapters.whisper.recent import Recent
+from engine.adapters.recent import Recent
 
 
 def test_the_oldest_goes_first_and_use_keeps_young() -> None:
