@@ -39,5 +39,21 @@ bench-setup: test-setup
 	@test -x $(PEERS)/bin/python || $(PYTHON) -m venv $(PEERS)
 	@$(PEERS)/bin/pip install -q -r tests/bench/peers.txt
 
+# Everything to give away, in dist/ (Linux). Takes a quarter of an hour of two processors the first time.
+package: $(READY)
+	@PYTHON="$(PYTHON)" packaging/setup.sh "$(VENV)" package
+	@packaging/package.sh "$(VENV)"
+
+# Builds the program as one folder, without what only a published one needs, and lets it transcribe its sample.
+self-test: test-setup
+	@PYTHON="$(PYTHON)" packaging/setup.sh "$(VENV)" package
+	@packaging/build.sh "$(VENV)" --quick
+	build/dist/jamak/jamak doctor --self-test
+
+# As root: installs, uses, upgrades and removes the packages in a minimal Debian.
+clean-root:
+	@packaging/linux/upgrade_pair.sh build/upgrade
+	@packaging/linux/clean_root.sh build/upgrade build/clean-root
+
 clean:
 	rm -rf $(VENV) build dist *.egg-info

@@ -21,6 +21,7 @@ log = logging.getLogger(__name__)
 
 NUM_LAST_LINES: Final = 20
 LONGEST_LINE_BYTES: Final = 2000
+_UTF8: Final = {"PYTHONUTF8": "1", "PYTHONIOENCODING": "utf-8:backslashreplace"}
 
 
 class Child:
@@ -113,13 +114,16 @@ def command(role: str) -> list[str]:
 
 def _environment() -> dict[str, str]:
     """Ours, so that the child finds the same modules; its pipes speak UTF-8 on every platform."""
+    if getattr(sys, "frozen", False):
+        # It finds its libraries as we did, whatever has become of ours since:
+        # https://pyinstaller.org/en/stable/common-issues-and-pitfalls.html (PYINSTALLER_RESET_ENVIRONMENT)
+        return {**os.environ, "PYINSTALLER_RESET_ENVIRONMENT": "1", **_UTF8}
     home = str(Path(__file__).resolve().parent.parent)
     others = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path and path != home]
     return {
         **os.environ,
         "PYTHONPATH": os.pathsep.join([home, *others]),
-        "PYTHONUTF8": "1",
-        "PYTHONIOENCODING": "utf-8:backslashreplace",
+        **_UTF8,
     }
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Sets up what a clone needs: system libraries, a virtual environment, the locked dependencies.
-# Usage: setup.sh VENV run|test      PYTHON names the interpreter. Runs again cheaply.
+# Usage: setup.sh VENV run|test|package      PYTHON names the interpreter. Runs again cheaply.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 venv=$1 purpose=$2 python=${PYTHON:-python3}
@@ -13,6 +13,10 @@ libraries=(libegl1 libgl1 libglib2.0-0 libdbus-1-3 libfontconfig1 libxkbcommon-x
 if ! { command -v fc-list >/dev/null && [ -n "$(fc-list :lang=ko)" ]; }; then libraries+=(fontconfig fonts-noto-cjk); fi
 # Tests play into virtual microphones.
 if [ "$purpose" = test ]; then libraries+=(pulseaudio pulseaudio-utils); fi
+# Packages are built by these.
+if [ "$purpose" = package ]; then
+  libraries+=(gcc g++ make nasm pkg-config zlib1g-dev curl xz-utils binutils file dpkg-dev lintian desktop-file-utils appstream)
+fi
 
 missing_packages() {
   local package
