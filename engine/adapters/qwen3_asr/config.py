@@ -97,9 +97,8 @@ class Qwen3Config:
     stop_ids: frozenset[int]
     timestamp_id: int | None
     """Of an aligner: the mark whose place in time is asked for."""
-    num_labels: int | None
-    """Of an aligner: how many places in time there are, `segment_s` apart; None where only its head says."""
     segment_s: float
+    """Of an aligner: how far apart the places in time are that it can name."""
     languages: tuple[str, ...]
     """Names the checkpoint lists; empty where it lists none."""
 
@@ -194,7 +193,6 @@ def _parse(found: _Found, folder: Path) -> Qwen3Config:
         audio_id=int(inner["audio_token_id"]),
         stop_ids=_stop_ids(found),
         timestamp_id=int(timestamp_id) if timestamp_id is not None else None,
-        num_labels=_num_labels(found) if kind is Kind.ALIGNER else None,
         segment_s=_segment_ms(found, folder) / 1000.0,
         languages=tuple(str(name) for name in config.get("support_languages") or ()),
     )
@@ -296,13 +294,6 @@ def _stop_ids(found: _Found) -> frozenset[int]:
     if ids is None:
         return frozenset()
     return frozenset(int(id_) for id_ in (ids if isinstance(ids, list) else [ids]))
-
-
-def _num_labels(found: _Found) -> int | None:
-    """Return the number the original files state; transformers writes the labels' names instead, if any."""
-    names = found.config.get("id2label")
-    labels = found.inner.get("classify_num", len(names) if names else None)
-    return _count(labels) if labels is not None else None
 
 
 def _segment_ms(found: _Found, folder: Path) -> float:

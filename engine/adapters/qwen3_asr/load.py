@@ -171,7 +171,8 @@ def _head(weights: WeightReader, config: Qwen3Config, runtime: Runtime, embeddin
     """Return the way out; an aligner's is small and decides about places, so it is never quantised."""
     dims, kind = config.text, _text_kind(runtime)
     if config.kind is Kind.ALIGNER:
-        num_labels = config.num_labels or weights.num_rows("score.weight")
+        # How many places there are the head itself says: published files were seen to state another number.
+        num_labels = weights.num_rows("score.weight")
         return weights.linear("score", runtime.formats.text, num_labels, dims.width, has_bias=False)
     if dims.is_tied:
         return weights.projection("lm_head", kind, lambda: embedding, None)
