@@ -88,10 +88,15 @@ class Captions:
         """Everything before has been heard."""
         return self._decoded / RATE_HZ
 
-    def start(self, path: Path, length: Callable[[], int]) -> None:
-        """Begin with the recording at `path`; `length` says how many samples are on the disk."""
+    def start(
+        self, path: Path, length: Callable[[], int], is_quiet: Callable[[], bool] = lambda: False
+    ) -> None:
+        """Begin with the recording at `path`.
+
+        `length` says how many samples are on the disk, `is_quiet` whether the last of them are silence.
+        """
         try:
-            self._feeder = Feeder(path, self._engine, length)
+            self._feeder = Feeder(path, self._engine, length, is_quiet)
         except OSError as error:
             self._lose(failure(FailureKind.NOT_READABLE, path.name, str(error)))
             return

@@ -10,6 +10,7 @@ from typing import Final, Protocol
 import msgspec
 
 from app.capture.devices import AudioSystem, Wish
+from app.capture.level import QUIET_DB
 from app.capture.notices import Mark, Notice, NoticeKind
 from app.capture.recorder import Recorder, RecorderPhase
 from app.live_captions import Captions
@@ -220,7 +221,10 @@ class LiveSession:
                 self._state = msgspec.structs.replace(self._state, recording_id=recording_id)
         except FailureError as error:
             log.warning("the recording has no row: %s", error.failure.kind)
-        self._captions.start(self._wish.path, lambda: self._recorder.num_samples)
+        self._captions.start(self._wish.path, lambda: self._recorder.num_samples, self._is_quiet)
+
+    def _is_quiet(self) -> bool:
+        return self._recorder.level.peak_db < QUIET_DB
 
     def _on_recorder_ended(self) -> None:
         if not self._recorder.num_samples:

@@ -21,6 +21,10 @@ log = logging.getLogger(__name__)
 RATE_HZ: Final = 16_000
 """In which the engine hears and counts."""
 BLOCK_SAMPLES: Final = RATE_HZ // 2
+QUIET_BLOCK_SAMPLES: Final = RATE_HZ * 3 // 10
+"""So much is fed at a time while nobody is heard, instead of every little that comes …"""
+QUIET_AFTER_SAMPLES: Final = 3 * RATE_HZ
+"""… that is, once it has been quiet for so long: what follows the end of a sentence is wanted at once."""
 _RETRY_S: Final = 0.25
 
 
@@ -74,11 +78,20 @@ class Feeder:
     and being held back are one and the same. The other methods may be called from any thread.
     """
 
-    def __init__(self, path: Path, engine: FeedPort, length: Callable[[], int] | None = None) -> None:
-        """`length` None: the file is asked. Raises OSError."""
+    def __init__(
+        self,
+        path: Path,
+        engine: FeedPort,
+        length: Callable[[], int] | None = None,
+        is_quiet: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """`length` None: the file is asked. `is_quiet` is about what came last. Raises OSError."""
         self._sound = Sound(path)
         self._engine = engine
         self._length = length or self._sound.num_on_disk
+        self._is_quiet = is_quiet
+        self._last_loud = 0
+        """Where something was heard last."""
         self._lock = threading.Lock()
         """Guards the five below."""
         self._job: JobId | None = None
@@ -137,11 +150,18 @@ class Feeder:
             return False
         end = min(self._sound.end(self._length(), is_whole=is_whole), first + BLOCK_SAMPLES)
         if end > first:
-            return self._feed(job, first, end)
+            may_wait = self._may_wait(first, end) and not (is_flush_wanted or is_whole)
+            return not may_wait and self._feed(job, first, end)
         if is_flush_wanted or is_whole:
             self._conclude(job, is_whole=is_whole)
             return True
         return False
+
+    def _may_wait(self, first: int, end: int) -> bool:
+        """Whether nobody is heard, and has not been for a while: then little is fed less often."""
+        if not self._is_quiet():
+            self._last_loud = end
+        return end - self._last_loud > QUIET_AFTER_SAMPLES and end - first < QUIET_BLOCK_SAMPLES
 
     def _feed(self, job: JobId, first: int, end: int) -> bool:
         pcm = self._sound.read(first, end).astype("<f4", copy=False).tobytes()

@@ -83,7 +83,8 @@ class RecordingWriter:
                 num_done += self._file.write(data[num_done:])
         finally:
             num_kept = num_done // SAMPLE_BYTES
-            self._file.truncate(start + num_kept * SAMPLE_BYTES)
+            if num_done < len(data):
+                self._file.truncate(start + num_kept * SAMPLE_BYTES)
             if num_kept:
                 self._file.seek(0)
                 self._file.write(header(self.rate_hz, self._part_samples + num_kept))

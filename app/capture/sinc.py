@@ -105,12 +105,17 @@ class Stretcher:
         return output
 
     def _at(self, places: NDArray[np.int64], fractions: NDArray[np.floating]) -> Samples:
+        # A computer that plays nothing gives zeros all day.
+        if not self._input.any():
+            return np.zeros(len(places), np.float32)
         windows = sliding_window_view(self._input, 2 * self._half)[places - self._half + 1]
         phases = fractions * _NUM_PHASES
         below = phases.astype(np.int64)
-        weight = (phases - below).astype(np.float32)[:, None]
-        filters = self._filters[below] * (1 - weight) + self._filters[below + 1] * weight
-        return _dot(windows, filters)
+        weight = (phases - below).astype(np.float32)
+        # Two products are cheaper than a blend of two filters for each sample.
+        before, behind = _dot(windows, self._filters[below]), _dot(windows, self._filters[below + 1])
+        output: Samples = before + (behind - before) * weight
+        return output
 
 
 def _dot(windows: Samples, filters: Samples) -> Samples:

@@ -21,8 +21,8 @@ from app.capture.ring import Samples
 log = logging.getLogger(__name__)
 
 _LATENCY_S: Final = 0.1
-_BLOCK_S: Final = 0.032
-"""512 samples at 16 kHz. So nothing is lost while three busy threads share the process; "low" lost 2 %."""
+_BLOCK_S: Final = 0.05
+"""So nothing is lost while three busy threads share the process ("low" lost 2 %), and little is spent."""
 _POLL_S: Final = 2.0
 _MAX_CHANNELS: Final = 8
 _PULSE: Final = "pulse"

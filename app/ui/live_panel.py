@@ -84,14 +84,14 @@ class LivePanel(QFrame):
         self._show_device()
 
     def _status(self, state: LiveState) -> str:
-        behind = self.tr("%1 s behind").replace("%1", str(round(state.backlog_s)))
         is_behind = state.backlog_s > BACKLOG_FROM_S
+        behind = self.tr("%1 s behind").replace("%1", str(round(state.backlog_s))) if is_behind else ""
         match state.phase:
             case LivePhase.OPENING:
                 return self.tr("Opening the microphone…")
             case LivePhase.FINISHING:
                 writing = self.tr("Writing down the last words…")
-                return f"{writing} {behind}" if is_behind else writing
+                return f"{writing} {behind}".rstrip()
             case LivePhase.PAUSED:
                 return self.tr("Paused")
             case LivePhase.RECORDING | LivePhase.ENDED:
@@ -102,7 +102,7 @@ class LivePanel(QFrame):
             case CaptionPhase.LOST:
                 return self.tr("Recording without captions")
             case CaptionPhase.LISTENING | CaptionPhase.DONE:
-                return behind if is_behind else ""
+                return behind
 
     def _show_device(self) -> None:
         metrics = self.device.fontMetrics()

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.capture.feeder import BLOCK_SAMPLES, Feeder
+from app.capture.feeder import BLOCK_SAMPLES, QUIET_AFTER_SAMPLES, QUIET_BLOCK_SAMPLES, Feeder
 from app.capture.pcm import Pcm
 from app.capture.recording_file import RecordingWriter
 from engine.protocol.transcript import Options
@@ -26,7 +26,10 @@ class Rig:
     def __init__(self, folder: Path, rate_hz: int = 16_000) -> None:
         self.writer = RecordingWriter(folder / "r.wav", rate_hz, max_part_samples=20_000)
         self.engine = FakeStreams()
-        self.feeder = Feeder(self.writer.path, self.engine, lambda: self.writer.num_samples)
+        self.is_quiet = False
+        self.feeder = Feeder(
+            self.writer.path, self.engine, lambda: self.writer.num_samples, lambda: self.is_quiet
+        )
 
     def attach(self, first_sample: int = 0) -> str:
         job = self.engine.listen(Options(), first_sample)
@@ -116,6 +119,44 @@ def test_a_session_that_takes_over_after_the_end_is_closed_too(tmp_path: Path) -
     second = rig.attach(50)
     rig.feed()
     assert rig.engine.said == [("close", first), ("close", second)]
+
+
+def test_while_nobody_is_heard_it_is_fed_less_often(tmp_path: Path) -> None:
+    rig = Rig(tmp_path)
+    job = rig.attach()
+
+    def hear(num_ticks: int, *, is_quiet: bool) -> list[int]:
+        rig.is_quiet = is_quiet
+        before = len(rig.engine.fed[job])
+        for _ in range(num_ticks):
+            rig.writer.append(noise(1_600))
+            rig.feed()
+        return [len(block) for block in rig.engine.fed[job][before:]]
+
+    assert hear(5, is_quiet=False) == [1_600] * 5
+    num_until_lazy = QUIET_AFTER_SAMPLES // 1_600
+    assert hear(num_until_lazy, is_quiet=True) == [1_600] * num_until_lazy
+    assert hear(6, is_quiet=True) == [QUIET_BLOCK_SAMPLES] * 2
+    assert hear(1, is_quiet=True) == []
+    assert hear(2, is_quiet=False) == [3_200, 1_600], "a voice is heard at once, with what came before"
+
+
+def test_a_pause_and_the_end_do_not_wait_for_more_silence(tmp_path: Path) -> None:
+    rig = Rig(tmp_path)
+    job = rig.attach()
+    rig.is_quiet = True
+    rig.writer.append(noise(QUIET_AFTER_SAMPLES + 1_600))
+    rig.feed()
+    rig.writer.append(noise(1_000))
+    rig.feed()
+    assert len(rig.engine.heard(job)) < rig.writer.num_samples
+    rig.feeder.flush()
+    rig.feed()
+    assert len(rig.engine.heard(job)) == rig.writer.num_samples
+    rig.writer.append(noise(10))
+    rig.feeder.finish()
+    rig.feed()
+    assert len(rig.engine.heard(job)) == rig.writer.num_samples
 
 
 def test_nobody_is_fed_while_nobody_is_attached(tmp_path: Path) -> None:
