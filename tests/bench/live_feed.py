@@ -74,6 +74,10 @@ class Player:
         self.client = EngineClient(default_config(), self._on_event, name="bench")
         self.client.start()
         self._model = model
+        self._busy: dict[str, tuple[str, Options]] = {}
+        """Files that are transcribed meanwhile, by job."""
+        self.num_busy_s = 0.0
+        """Of files, transcribed to their end meanwhile."""
 
     def warm_up(self) -> None:
         """Load the model and decode once, as the app has done when somebody begins to speak."""
@@ -109,6 +113,10 @@ class Player:
         told.stop_to_final_s = ended_s - stopped_s
         return told
 
+    def keep_busy(self, path: str, options: Options) -> None:
+        """Have a file transcribed over and over, for as long as something is played."""
+        self._busy[self.client.transcribe(path, options)] = (path, options)
+
     def wait_for_model(self) -> None:
         """Wait until the model is loaded; it must have been asked for."""
         while True:
@@ -131,6 +139,9 @@ class Player:
                 return end_s
             if isinstance(event, (EngineLost, Refused)):
                 raise RuntimeError(event.failure.message)
+            if isinstance(event, (JobDone, JobFailed)) and event.job in self._busy:
+                self.num_busy_s += event.duration if isinstance(event, JobDone) else 0.0
+                self.keep_busy(*self._busy.pop(event.job))
             if getattr(event, "job", None) == job:
                 _note(event, now_s - begin_s, told)
             if isinstance(event, (JobDone, JobFailed, JobCancelled)) and event.job == job:
