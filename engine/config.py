@@ -102,6 +102,8 @@ class SchedulerSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Names the model in messages (`BatchTokenIDOutput.model`, `LoadText.model`)."""
     family: str
     folder: str
+    companion_folder: str | None = None
+    """`RuntimeOptions.companion_folder`"""
 
 
 class DetokenizerSettings(msgspec.Struct, frozen=True, kw_only=True):

@@ -60,6 +60,8 @@ class RuntimeOptions(msgspec.Struct, frozen=True, kw_only=True):
     num_slots: int | None = None
     cache_folder: str | None = None
     """Where weights in this machine's own form may be kept; without it they are made at every start."""
+    companion_folder: str | None = None
+    """Where a network that helps this one would lie; whether it is there may change at any time."""
 
 
 class OutOfMemory(Exception):

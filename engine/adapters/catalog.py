@@ -56,6 +56,10 @@ class CatalogEntry:
     languages: tuple[str, ...]
     can_translate: bool
     note: str
+    companion_of: str | None = None
+    """The family whose models it helps; it recognises nothing by itself."""
+    num_parameters: int = 0
+    """0 where nobody knows."""
     download_bytes: int
     """Exact where every file's size is known, otherwise a little more than it will be."""
 
@@ -73,6 +77,18 @@ _WHISPER_LANGUAGES: Final = _codes(
 _QWEN_LANGUAGES: Final = _codes(
     "zh en yue ar de fr es pt id it ko ru th vi ja tr hi ms nl sv da fi pl cs fil fa el ro hu mk"
 )
+_ALIGNED_LANGUAGES: Final = _codes("zh yue en de es fr it pt ru ko ja")
+_WHISPER_MILLIONS: Final = {
+    "tiny": 39,
+    "base": 74,
+    "small": 244,
+    "medium": 769,
+    "large-v2": 1550,
+    "large-v3": 1550,
+    "large-v3-turbo": 809,
+}
+"""Parameters by size, of the models' card; what is distilled from one has fewer."""
+_DISTIL_MILLIONS: Final = {"small.en": 166, "medium.en": 394, "large-v3": 756, "large-v3.5": 756}
 _SMALL_FILES_BYTES: Final = 4_000_000
 
 
@@ -90,6 +106,7 @@ def _whisper(key: str, revision: str, weights: ModelFile, note: str) -> CatalogE
         languages=(*languages, "yue") if is_third else languages,
         can_translate=not is_english and size != "large-v3-turbo",
         note=note,
+        num_parameters=_WHISPER_MILLIONS[size.removesuffix(".en")] * 10**6,
         download_bytes=(weights.size_bytes or 0) + _SMALL_FILES_BYTES,
     )
 
@@ -108,6 +125,7 @@ def _distil(size: str, weights_bytes: int, note: str) -> CatalogEntry:
         languages=_ENGLISH,
         can_translate=False,
         note=note,
+        num_parameters=_DISTIL_MILLIONS[size] * 10**6,
         download_bytes=weights_bytes + _SMALL_FILES_BYTES,
     )
 
@@ -151,6 +169,7 @@ def _qwen(size: str, revision: str, config: ModelFile, weights: ModelFile, note:
         languages=_QWEN_LANGUAGES,
         can_translate=False,
         note=note,
+        num_parameters=(weights.size_bytes or 0) // 2,
         download_bytes=sum(file.size_bytes or 0 for file in files),
     )
 
@@ -198,6 +217,7 @@ _BASE: Final = CatalogEntry(
     languages=_WHISPER_LANGUAGES,
     can_translate=True,
     note="Quick on any computer; good for clear speech in the larger languages.",
+    num_parameters=74 * 10**6,
     download_bytes=66_273_783 + 67_069_883,
 )
 _TINY_EN: Final = CatalogEntry(
@@ -232,6 +252,7 @@ _TINY_EN: Final = CatalogEntry(
     languages=_ENGLISH,
     can_translate=False,
     note="The smallest: English only, for very slow computers.",
+    num_parameters=39 * 10**6,
     download_bytes=70_653_446,
 )
 
@@ -309,5 +330,30 @@ CATALOG: Final = (
         ModelFile("config.json", 2399, "117ac8e63e2af7cae3665e5a632d6eb03f5f384915519ceb6403c15ec6533f63"),
         _weights(4_076_193_080, "2db53c7d81bd9b8cbc6a074e89be2c968a0d373fb4ee68bb1b1e14f7042dfee1"),
         "The most accurate in thirty languages; wants a graphics card.",
+    ),
+    CatalogEntry(
+        key="qwen3-forced-aligner-0.6b",
+        name="Qwen3-ForcedAligner 0.6B",
+        family="Qwen3ASR",
+        source=Hub("Qwen/Qwen3-ForcedAligner-0.6B-hf", "c07281df297b9905d24a508279258cccf987a064"),
+        files=(
+            *(
+                ModelFile(name)
+                for name in (
+                    "config.json",
+                    "processor_config.json",
+                    "tokenizer.json",
+                    "tokenizer_config.json",
+                    "chat_template.jinja",
+                )
+            ),
+            ModelFile("model.safetensors", 1_835_545_960),
+        ),
+        languages=_ALIGNED_LANGUAGES,
+        can_translate=False,
+        note="Helps Qwen3-ASR: measures when each word was said, where word times are asked for.",
+        companion_of="Qwen3ASR",
+        num_parameters=1_835_545_960 // 2,
+        download_bytes=1_835_545_960 + 3 * _SMALL_FILES_BYTES,
     ),
 )

@@ -137,6 +137,7 @@ class FileJob:
             kind=ChunkKind.FILE,
             start_sample=message.start_sample,
             pcm=message.pcm,
+            speech=message.speech,
             options=DecodingOptions(
                 task=options.task,
                 mode=options.mode,
@@ -144,7 +145,7 @@ class FileJob:
                 hotwords=options.hotwords,
                 word_timestamps=options.word_timestamps,
                 temperatures=options.temperatures,
-            ),
-        )
                 token_logprobs=options.token_logprobs,
                 accepts_first=options.confirms_tokens,
+            ),
+        )

@@ -43,6 +43,8 @@ class ModelSource:
     """As the user chose it."""
     family: str
     folder: str
+    companion_folder: str | None = None
+    """Where a network that helps it lies, or would."""
 
     @property
     def is_elsewhere(self) -> bool:
@@ -307,6 +309,7 @@ class Fleet:
                 model_key=source.folder,
                 family=source.family,
                 folder=source.folder,
+                companion_folder=source.companion_folder,
             ),
         )
         model.outbox = Outbox(model.worker.address)

@@ -11,6 +11,7 @@ from typing import assert_never
 from engine.adapters import import_families
 from engine.config import ManagerSettings
 from engine.ipc import Inbox, Outbox
+from engine.manager.capacity import machine_bytes
 from engine.manager.clients import AwakeClock, Clients
 from engine.manager.diagnosis import machine_facts
 from engine.manager.downloads import ModelJobs
@@ -283,7 +284,11 @@ class TranscriptionManager:
             self._stories.fail(job, error.failure)
             return
         listed = ModelList(
-            job=job, models=models, folder=self._config.models_folder, free_bytes=self._store.free_bytes()
+            job=job,
+            models=models,
+            folder=self._config.models_folder,
+            free_bytes=self._store.free_bytes(),
+            memory_bytes=machine_bytes(),
         )
         self._stories.tell(listed, JobDone(job=job))
 

@@ -35,4 +35,11 @@ def choose_model(store: ModelStore, options: Options) -> tuple[ModelSource, Mode
         raise FailureError(failure(FailureKind.LANGUAGE_UNKNOWN, folder.name, options.language))
     if options.task is Task.TRANSLATE and not traits.can_translate:
         raise FailureError(failure(FailureKind.TASK_UNSUPPORTED, folder.name))
-    return ModelSource(name=options.model, family=key, folder=str(folder)), traits
+    companion = store.companion(key)
+    source = ModelSource(
+        name=options.model,
+        family=key,
+        folder=str(folder),
+        companion_folder=str(companion) if companion else None,
+    )
+    return source, traits

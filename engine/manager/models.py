@@ -10,6 +10,7 @@ from typing import Final
 from engine.adapters import family, read_architectures, resolve_family
 from engine.adapters.base import ModelTraits
 from engine.adapters.catalog import CATALOG, CatalogEntry, ModelFile
+from engine.manager.capacity import needed_bytes
 from engine.manager.checksums import (
     Marker,
     describe,
@@ -63,6 +64,15 @@ class ModelStore:
         if not (path / "config.json").is_file():
             raise FailureError(failure(FailureKind.MODEL_MISSING, path.name or model, model))
         return path
+
+    def companion(self, family: str) -> Path | None:
+        """Return where the network lies that helps models of `family`: one of the user's, or the catalogue's,
+        which need not be there yet; None where there is no such thing."""
+        known = next((model for model in self._catalog.values() if model.companion_of == family), None)
+        if known is not None and self.phase(known) is ModelPhase.INSTALLED:
+            return self._place(known)
+        own = next((path for path in self._other_folders() if _companion_of(path) == family), None)
+        return own or (self._place(known) if known is not None else None)
 
     def phase(self, model: CatalogEntry) -> ModelPhase:
         """Return whether a catalogue model is here: by names and sizes, and by what the last check found."""
@@ -162,7 +172,9 @@ class ModelStore:
             phase=phase,
             folder=str(self._place(model)) if phase is ModelPhase.INSTALLED else None,
             note=model.note,
-            is_runnable=_is_registered(model.family),
+            is_runnable=model.companion_of is None and _is_registered(model.family),
+            companion_of=model.companion_of,
+            memory_bytes=needed_bytes(model.num_parameters),
             is_removable=not self._is_shipped(model),
         )
 
@@ -229,6 +241,19 @@ def _is_registered(architecture: str) -> bool:
     return True
 
 
+def _companion_of(folder: Path) -> str | None:
+    """Return the family that a folder's model helps; None where it is none that helps."""
+    try:
+        key, reader = resolve_family(read_architectures(folder), folder.name)
+    except FailureError:
+        return None
+    try:
+        reader.traits(folder)
+    except FailureError as error:
+        return key if error.failure.kind is FailureKind.MODEL_IS_ALIGNER else None
+    return None
+
+
 def _describe_folder(folder: Path) -> ModelInfo:
     """Describe a model somebody put into the models folder; one that cannot be read is not runnable."""
     size_bytes = sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
@@ -250,4 +275,5 @@ def _describe_folder(folder: Path) -> ModelInfo:
         folder=str(folder),
         note=note,
         is_runnable=traits is not None,
+        companion_of=_companion_of(folder) if traits is None else None,
     )

@@ -19,6 +19,7 @@ from engine.messages import (
     MediaTrouble,
     NothingUntil,
     ThreadMessage,
+    seconds_of,
 )
 from engine.protocol.failures import Failure, FailureError, FailureKind, failure
 from engine.protocol.requests import JobId
@@ -102,7 +103,7 @@ class MediaReader:
                     last_said = found
                 continue
             if found.range.end + _RESUME_SLACK > self._reading.resume_at_sample:
-                self._say_on_credit(outbox, _message(job, num_chunks, found))
+                self._say_on_credit(outbox, _message(self._reading, num_chunks, found))
                 last_said = found.range.end
                 has_sent = True
             num_chunks += 1
@@ -150,15 +151,18 @@ def _probe(job: JobId, path: str, inbox_address: str) -> None:
         outbox.close()
 
 
-def _message(job: JobId, index: int, piece: Piece) -> MediaChunk:
+def _message(reading: Reading, index: int, piece: Piece) -> MediaChunk:
+    # Without a detector everything passes for speech, which says nothing of where it is.
+    spans = piece.range.spans if reading.cutting.use_vad else ()
     return MediaChunk(
-        job=job,
+        job=reading.job,
         index=index,
         start_sample=piece.range.start,
         overlap_samples=piece.range.overlap,
         next_overlap_samples=piece.range.next_overlap,
         pcm=piece.samples.astype("<f4", copy=False).tobytes(),
         speech_samples=piece.range.speech,
+        speech=seconds_of(spans, piece.range.start),
     )
 
 

@@ -145,6 +145,8 @@ class ModelList(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     folder: str
     """Where downloads are kept."""
     free_bytes: int
+    memory_bytes: int | None = None
+    """Of the machine that models run on; None where it does not tell."""
 
 
 class Diagnosis(msgspec.Struct, frozen=True, kw_only=True, tag=True):

@@ -73,6 +73,14 @@ class Word(msgspec.Struct, frozen=True, kw_only=True):
     """Of the less sure of its two times."""
 
 
+class TokenLogprob(msgspec.Struct, frozen=True, array_like=True):
+    """What one token of a text is made of, and how sure the model was of it."""
+
+    piece: bytes
+    """Its UTF-8; a character may be spread over several tokens."""
+    logprob: float
+
+
 class Segment(msgspec.Struct, frozen=True, kw_only=True):
     """A stretch of speech with its text as the model wrote it, leading space included.
 
@@ -82,14 +90,6 @@ class Segment(msgspec.Struct, frozen=True, kw_only=True):
 
     start: float
     end: float
-class TokenLogprob(msgspec.Struct, frozen=True, array_like=True):
-    """What one token of a text is made of, and how sure the model was of it."""
-
-    piece: bytes
-    """Its UTF-8; a character may be spread over several tokens."""
-    logprob: float
-
-
     text: str
     words: tuple[Word, ...] = ()
     tokens: tuple[int, ...] = ()
@@ -101,16 +101,6 @@ class TokenLogprob(msgspec.Struct, frozen=True, array_like=True):
     no_speech_prob: float = 0.0
     is_suspect: bool = False
     """True when the guards still objected after the last attempt (a loop, very unlikely text)."""
-
-
-class Options(msgspec.Struct, frozen=True, kw_only=True):
-    """What the user chose for one job."""
-
-    model: str = "whisper-base"
-    """A catalogue key, or the absolute path of a checkpoint folder."""
-    mode: Mode = Mode.FAST
-    language: str | None = None
-    """ISO 639-1 code as the model lists it; None = detect."""
     seek: int = 0
     """Where the chunk it was heard in begins, in hundredths of a second. (Whisper's frames)"""
     token_logprobs: tuple[TokenLogprob, ...] = ()
@@ -129,6 +119,16 @@ class VadSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 DEFAULT_VAD: Final = VadSettings()
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True):
+    """What the user chose for one job."""
+
+    model: str = "whisper-base"
+    """A catalogue key, or the absolute path of a checkpoint folder."""
+    mode: Mode = Mode.FAST
+    language: str | None = None
+    """ISO 639-1 code as the model lists it; None = detect."""
     task: Task = Task.TRANSCRIBE
     word_timestamps: bool = False
     initial_prompt: str | None = None
@@ -138,6 +138,12 @@ DEFAULT_VAD: Final = VadSettings()
     temperatures: tuple[float, ...] = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
     """Tried in order until the guards are content; a single 0.0 turns fallback off."""
     vad: bool = True
+    vad_settings: VadSettings = DEFAULT_VAD
+    token_logprobs: bool = False
+    """Files: tell how sure the model was of each token."""
+    confirms_tokens: bool = False
+    """Files: text is confirmed while it is generated. Each part is accepted as it first comes, whatever the
+    guards say, and where speech never pauses it is cut without an overlap."""
 
 
 class AudioTrack(msgspec.Struct, frozen=True, kw_only=True):
@@ -148,12 +154,6 @@ class AudioTrack(msgspec.Struct, frozen=True, kw_only=True):
     channels: int
     sample_rate_hz: int
     language: str | None = None
-    vad_settings: VadSettings = DEFAULT_VAD
-    token_logprobs: bool = False
-    """Files: tell how sure the model was of each token."""
-    confirms_tokens: bool = False
-    """Files: text is confirmed while it is generated. Each part is accepted as it first comes, whatever the
-    guards say, and where speech never pauses it is cut without an overlap."""
     title: str | None = None
 
 
@@ -189,7 +189,11 @@ class ModelInfo(msgspec.Struct, frozen=True, kw_only=True):
     note: str = ""
     """One sentence for choosing: speed, quality, languages."""
     is_runnable: bool = True
-    """False while no adapter for its family is registered."""
+    """False where no job can be decoded with it."""
+    memory_bytes: int | None = None
+    """About what it takes to run it."""
+    companion_of: str | None = None
+    """The family whose models it helps when it is there; it recognises nothing by itself."""
     is_removable: bool = True
     """False where it is part of the program."""
 

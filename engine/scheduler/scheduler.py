@@ -341,6 +341,7 @@ def _load(settings: SchedulerSettings) -> AsrAdapter | Failure:
         num_threads=config.num_threads,
         num_slots=config.num_slots,
         cache_folder=config.cache_folder,
+        companion_folder=settings.companion_folder,
     )
 
     def load() -> AsrAdapter:

@@ -1,0 +1,27 @@
+"""What a machine can bear is told before anything is fetched."""
+
+from __future__ import annotations
+
+from engine.adapters.catalog import CATALOG
+from engine.manager.capacity import machine_bytes, needed_bytes
+
+
+def test_this_machine_has_memory() -> None:
+    found = machine_bytes()
+    assert found is not None and found > 10**9
+
+
+def test_every_model_of_the_catalogue_says_what_it_takes() -> None:
+    needed = {model.key: needed_bytes(model.num_parameters) for model in CATALOG}
+    assert needed["whisper-base"] == 848_000_000
+    for model in CATALOG:
+        need = needed[model.key]
+        assert need is not None
+        # The weights are held at least once, in no more bytes than the file has and no fewer than a quarter.
+        assert model.download_bytes // 4 < need
+    assert 2.2e9 < (needed["qwen3-asr-0.6b"] or 0) < 2.4e9
+    assert 4.7e9 < (needed["qwen3-asr-1.7b"] or 0) < 4.9e9
+
+
+def test_of_an_unknown_size_nothing_is_claimed() -> None:
+    assert needed_bytes(0) is None
