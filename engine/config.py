@@ -57,7 +57,7 @@ class EngineConfig(msgspec.Struct, frozen=True, kw_only=True):
     cache_folder: str
     log_folder: str
     runtime_folder: str
-    families: tuple[str, ...] = ("engine.adapters.whisper",)
+    families: tuple[str, ...] = ("engine.adapters.whisper", "engine.adapters.qwen3_asr")
     device: str | None = None
     dtype: str | None = None
     num_threads: int | None = None

@@ -15,7 +15,7 @@ from typing import Final, Protocol
 from engine.adapters.base import AsrAdapter, AsrText, ModelTraits, RuntimeOptions
 from engine.protocol.failures import FailureError, FailureKind, failure
 
-FAMILIES: Final = ("engine.adapters.whisper",)
+FAMILIES: Final = ("engine.adapters.whisper", "engine.adapters.qwen3_asr")
 """Modules that register a family when imported. A new family adds its own here."""
 
 
