@@ -12,10 +12,12 @@ from app.cli.serve import add_serve
 from app.texts import tr
 from engine.export import ExportFormat
 from engine.facts import version_of
+from engine.protocol.elsewhere import Elsewhere, parse_elsewhere
 from engine.protocol.transcript import Mode, Options, Task
 
 _DETECT: Final = frozenset({"auto", "detect", ""})
 
+_MAX_JOBS: Final = 64
 _EXIT_CODES: Final = """exit codes:
   0    everything was done
   1    something failed; each failure is named on stderr, the rest was done
@@ -37,9 +39,9 @@ def parser() -> argparse.ArgumentParser:
     _add_transcribe(commands)
     _add_live(commands)
     _add_models(commands)
+    add_serve(commands, _EXIT_CODES)
     doctor = commands.add_parser(
         "doctor", help="say what is installed and what works here, ready to be pasted"
-    add_serve(commands, _EXIT_CODES)
     )
     doctor.add_argument(
         "--self-test", action="store_true", help="transcribe the sample that ships with the program instead"
@@ -47,12 +49,17 @@ def parser() -> argparse.ArgumentParser:
     return root
 
 
+def _count(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= _MAX_JOBS:
+        raise argparse.ArgumentTypeError(f"a number from 1 to {_MAX_JOBS} is wanted, not “{text}”")
+    return int(text)
+
+
 def options(arguments: argparse.Namespace) -> Options:
     """Return how `jamak transcribe` was asked to transcribe."""
-    model = Path(arguments.model).expanduser()
     language = arguments.language.lower()
     chosen = Options(
-        model=str(model.absolute()) if model.is_dir() else arguments.model,
+        model=_model(arguments),
         language=None if language in _DETECT else language,
         task=Task(arguments.task),
         mode=Mode(arguments.mode),
@@ -67,10 +74,9 @@ def options(arguments: argparse.Namespace) -> Options:
 
 def live_options(arguments: argparse.Namespace) -> Options:
     """Return how `jamak live` was asked to transcribe."""
-    model = Path(arguments.model).expanduser()
     language = arguments.language.lower()
     return Options(
-        model=str(model.absolute()) if model.is_dir() else arguments.model,
+        model=_model(arguments),
         language=None if language in _DETECT else language,
         task=Task(arguments.task),
         mode=Mode(arguments.mode),
@@ -78,6 +84,16 @@ def live_options(arguments: argparse.Namespace) -> Options:
         initial_prompt=arguments.initial_prompt or None,
         hotwords=arguments.hotwords or None,
     )
+
+
+def _model(arguments: argparse.Namespace) -> str:
+    """Return the model as `Options` names it. Raises FailureError (remote_address)."""
+    if arguments.engine:
+        server = parse_elsewhere(arguments.engine)
+        return Elsewhere(server.server, arguments.model or server.model).key
+    chosen = arguments.model or Options().model
+    folder = Path(chosen).expanduser()
+    return str(folder.absolute()) if folder.is_dir() else str(chosen)
 
 
 def _add_transcribe(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -96,6 +112,15 @@ def _add_transcribe(commands: argparse._SubParsersAction[argparse.ArgumentParser
         type=Path,
         metavar="DIR",
         help="write one file for each recording into DIR, replacing older ones, instead of stdout",
+    )
+    command.add_argument(
+        "--recursive",
+        action="store_true",
+        help="transcribe all below the folders named: each text is written beside its recording, or below "
+        "--output-dir; what is done is skipped, so the same command goes on after an interruption",
+    )
+    command.add_argument(
+        "--jobs", type=_count, metavar="N", default=2, help="recordings at a time; default: %(default)s"
     )
     command.add_argument("--word-timestamps", action="store_true", help="find the times of words too")
     command.add_argument("--initial-prompt", metavar="TEXT", help="text that shows style and spelling")
@@ -139,7 +164,8 @@ def _add_live(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
 def _add_models(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     command = commands.add_parser("models", help="list, download, verify or remove models")
     actions = command.add_subparsers(dest="action", metavar="ACTION")
-    actions.add_parser("list", help="every model known or installed (the default)")
+    listing = actions.add_parser("list", help="every model known or installed (the default)")
+    _add_engine(listing)
     for action, text in (
         ("download", "fetch a model; goes on where an earlier download ended"),
         ("verify", "compare a model's files with what they should be"),
@@ -149,13 +175,23 @@ def _add_models(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         one.add_argument("models", nargs="+", metavar="MODEL", help="a model's key")
 
 
+def _add_engine(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--engine",
+        metavar="URL",
+        help="let an OpenAI-compatible server transcribe, as http://host:8000/v1; sound is sent there. Its key "
+        "comes from JAMAK_ENGINE_KEY or the system's keyring",
+    )
+
+
 def _add_choices(command: argparse.ArgumentParser) -> None:
     """Let the user choose what every transcript needs, whether of a file or of a microphone."""
     command.add_argument(
         "--model",
-        default=Options().model,
-        help="a model's key (`jamak models`) or a checkpoint's folder; default: %(default)s",
+        help=f"a model's key (`jamak models`) or a checkpoint's folder; default: {Options().model}, "
+        "or with --engine the server's own",
     )
+    _add_engine(command)
     command.add_argument("--language", default="auto", help="two-letter code; default: detect it")
     tasks = [task.value for task in Task]
     command.add_argument(

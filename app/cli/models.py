@@ -14,11 +14,13 @@ from engine.protocol.requests import JobId
 from engine.protocol.transcript import ModelInfo
 
 
-def run_models(session: Session, console: Console, action: str, models: Sequence[str]) -> int:
-    """Run one action; return 0, or 1 if something failed."""
+def run_models(
+    session: Session, console: Console, action: str, models: Sequence[str], *, server: str = ""
+) -> int:
+    """Run one action; return 0, or 1 if something failed. With `server`, its models are listed."""
     with session:
         if action == "list":
-            return _list(session, console)
+            return _list(session, console, server)
         client = session.client
         ask, said = {
             "download": (client.download_model, "cli_downloaded"),
@@ -39,14 +41,16 @@ def model_lines(models: Sequence[ModelInfo]) -> list[str]:
     return lines
 
 
-def _list(session: Session, console: Console) -> int:
+def _list(session: Session, console: Console, server: str) -> int:
     def show(event: Event) -> None:
-        if isinstance(event, ModelList):
+        if isinstance(event, ModelList) and server:
+            console.result("".join(f"{model.name}\n" for model in event.models))
+        elif isinstance(event, ModelList):
             console.result("".join(line + "\n" for line in model_lines(event.models)))
             free = texts.size(event.free_bytes)
             console.note(tr("cli_free_space", folder=event.folder, free=free))
 
-    return _outcome(console, session.finish(session.client.list_models(), show))
+    return _outcome(console, session.finish(session.client.list_models(server), show))
 
 
 def _act(session: Session, console: Console, model: str, act: tuple[Callable[[str], JobId], str]) -> int:

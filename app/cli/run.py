@@ -8,20 +8,24 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from app.cli.arguments import options, parser
+from app.cli.batch import run_batch
 from app.cli.console import Console
 from app.cli.doctor import run_doctor
 from app.cli.models import run_models
 from app.cli.self_test import run_self_test
-from app.cli.session import Session
 from app.cli.serve import run_serve
+from app.cli.session import Session
 from app.cli.transcribe import Transcribing, run_transcribe
 from app.crashes import EXIT_INTERRUPTED
+from app.engine_key import find_key
 from app.paths import resource
 from app.ports import ClientMaker
 from app.texts import system_language, tr, use_language
 from engine.client.client import EngineClient
 from engine.config import EngineConfig, default_config
 from engine.export import ExportFormat
+from engine.protocol.elsewhere import is_elsewhere, parse_elsewhere
+from engine.protocol.failures import FailureError
 
 EXIT_MISUSED = 2
 
@@ -44,14 +48,21 @@ def run(
         match asked.command:
             case "transcribe":
                 wish = Transcribing(
-                    options=options(asked), format=ExportFormat(asked.format), output_folder=asked.output_dir
+                    options=options(asked),
+                    format=ExportFormat(asked.format),
+                    output_folder=asked.output_dir,
+                    num_at_once=asked.jobs,
                 )
-                return run_transcribe(session, console, asked.files, wish)
+                use_server(session, console, wish.options.model)
+                run_files = run_batch if asked.recursive else run_transcribe
+                return run_files(session, console, asked.files, wish)
             case "live":
                 # numpy and the sound library are for those who record.
                 from app.cli.live import live_wish, run_live
 
-                return run_live(session, console, live_wish(asked))
+                wish_live = live_wish(asked)
+                use_server(session, console, wish_live.options.model)
+                return run_live(session, console, wish_live)
             case "models":
                 server = getattr(asked, "engine", None) or ""
                 use_server(session, console, server)
@@ -64,6 +75,9 @@ def run(
                 return run_self_test(config or default_config(), make_client, console)
             case _:
                 return run_doctor(session, console)
+    except FailureError as error:
+        console.complain(error.failure)
+        return EXIT_MISUSED
     except KeyboardInterrupt:
         # The engine is ended by now, or ends when this process does; a second Ctrl-C need not wait.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -71,6 +85,20 @@ def run(
         return EXIT_INTERRUPTED
     finally:
         console.clear()
+
+
+def use_server(session: Session, console: Console, model: str) -> None:
+    """Where a model is elsewhere, say where the sound goes, and find the key.
+
+    Raises FailureError (remote_address).
+    """
+    if not is_elsewhere(model):
+        return
+    server = parse_elsewhere(model)
+    if not server.is_on_this_machine:
+        console.note(tr("cli_elsewhere", host=server.host))
+    if key := find_key(server.server):
+        session.client.use_key(server.server, key)
 
 
 def run_without_display(files: Sequence[str]) -> int:

@@ -32,8 +32,6 @@ from engine.protocol.failures import Failure, FailureKind, failure
 from engine.protocol.requests import JobId
 from engine.protocol.transcript import Options, Segment, Transcript
 
-_AT_ONCE: Final = 2
-"""Files in the engine at a time: the next one's speech fills the batch while one ends."""
 _MAX_DEATHS: Final = 3
 _SAMPLE_RATE_HZ: Final = 16_000
 
@@ -44,14 +42,18 @@ class Transcribing(msgspec.Struct, frozen=True, kw_only=True):
     options: Options
     format: ExportFormat
     output_folder: Path | None = None
+    num_at_once: int = 2
+    """Files in the engine at a time: the next one's speech fills the batch while one ends."""
 
 
 @dataclass(eq=False)
-class _File:
-    """One recording on its way; written by `_Run` alone."""
+class File:
+    """One recording on its way; written by its `Run` alone."""
 
     path: str
     segments: list[Segment] = field(default_factory=list)
+    language: str | None = None
+    """Known from an earlier run."""
     duration: float | None = None
     deaths: int = 0
     """Of the engine, since the last new segment."""
@@ -66,29 +68,30 @@ class _File:
 
 def run_transcribe(session: Session, console: Console, paths: Sequence[str], wish: Transcribing) -> int:
     """Transcribe everything; return 0, or 1 if anything failed."""
-    files = list(_files(paths))
-    problem = _prepare(wish.output_folder)
+    files = list(find_files(paths))
+    problem = prepare_folder(wish.output_folder)
     if problem is not None:
         console.complain(problem)
         return 1
     if any(not file.is_ended for file in files):
         with session:
-            _Run(session, console, files, wish).go()
+            Run(session, console, files, wish).go()
     else:
-        _Run(session, console, files, wish).show_front()
+        Run(session, console, files, wish).show()
     return int(any(file.failure is not None for file in files))
 
 
-def _files(paths: Sequence[str]) -> Iterator[_File]:
+def find_files(paths: Sequence[str]) -> Iterator[File]:
     """Every file named or found in a folder, in order; what is refused is there too, as ended."""
     for path in paths:
         intake = take_in([path])
-        yield from map(_File, intake.files)
+        yield from map(File, intake.files)
         for refusal in intake.refused:
-            yield _File(refusal.path, is_ended=True, failure=refusal.failure)
+            yield File(refusal.path, is_ended=True, failure=refusal.failure)
 
 
-def _prepare(folder: Path | None) -> Failure | None:
+def prepare_folder(folder: Path | None) -> Failure | None:
+    """Make the folder for results; return why it cannot be made."""
     try:
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
@@ -97,17 +100,27 @@ def _prepare(folder: Path | None) -> Failure | None:
     return None
 
 
-class _Run:
+def save(path: Path, content: str) -> Failure | None:
+    """Write a result; return why it could not be written."""
+    try:
+        write_whole(path, content)
+    except OSError as error:
+        kind = FailureKind.NOT_READABLE if isinstance(error, PermissionError) else FailureKind.DISK_FULL
+        return failure(kind, str(path), str(error))
+    return None
+
+
+class Run:
     """The files of one command and their jobs. Text is written for the front file only, the rest waits."""
 
-    def __init__(self, session: Session, console: Console, files: list[_File], wish: Transcribing) -> None:
+    def __init__(self, session: Session, console: Console, files: list[File], wish: Transcribing) -> None:
         self._session = session
         self._console = console
         self._files = files
         self._wish = wish
         self._book = JobBook()
         self._restarts = Restarts()
-        self._file_of: dict[JobId, _File] = {}
+        self._file_of: dict[JobId, File] = {}
         self._last_job: dict[int, Job] = {}
         self._front = 0
         self._taken: list[str] = []
@@ -116,14 +129,14 @@ class _Run:
 
     def go(self) -> None:
         """Work until every file has ended."""
-        self.show_front()
+        self.show()
         while self._front < len(self._files):
             self._begin_next()
             self._draw()
             self._on_event(self._session.next_event())
-            self.show_front()
+            self.show()
 
-    def show_front(self) -> None:
+    def show(self) -> None:
         """Write what is new of the front file; where it has ended, go on to the next."""
         while self._front < len(self._files):
             file = self._files[self._front]
@@ -141,17 +154,18 @@ class _Run:
     def _begin_next(self) -> None:
         at_work = list(self._file_of.values())
         for file in self._files[self._front :]:
-            if len(self._file_of) >= _AT_ONCE:
+            if len(self._file_of) >= self._wish.num_at_once:
                 return
             if not file.is_ended and file not in at_work:
                 self._begin(file)
 
-    def _begin(self, file: _File) -> None:
+    def _begin(self, file: File) -> None:
         options = self._wish.options
         resume_at = round(file.segments[-1].end * _SAMPLE_RATE_HZ) if file.segments else None
         told = self._told(file)
-        if resume_at is not None and options.language is None and told is not None:
-            options = msgspec.structs.replace(options, language=told.language)
+        known = told.language if told is not None and told.language is not None else file.language
+        if resume_at is not None and options.language is None:
+            options = msgspec.structs.replace(options, language=known)
         job = self._session.client.transcribe(file.path, options, resume_at)
         self._book.open(job)
         self._file_of[job] = file
@@ -174,7 +188,7 @@ class _Run:
                     self._book.apply(event)
                     self._on_job_event(event, file)
 
-    def _on_job_event(self, event: Event, file: _File) -> None:
+    def _on_job_event(self, event: Event, file: File) -> None:
         match event:
             case SegmentDone(segment=segment):
                 file.segments.append(segment)
@@ -187,7 +201,7 @@ class _Run:
         if told is not None and told.is_ended:
             self._on_end(file, told)
 
-    def _on_end(self, file: _File, job: Job) -> None:
+    def _on_end(self, file: File, job: Job) -> None:
         self._last_job[id(file)] = job
         del self._file_of[job.id]
         self._book.forget(job.id)
@@ -207,19 +221,19 @@ class _Run:
                 file.failure = failure(reason.kind, file.name, reason.detail)
         self._file_of.clear()
 
-    def _told(self, file: _File) -> Job | None:
+    def _told(self, file: File) -> Job | None:
         """What the file's latest job has told."""
         job = next((job for job, worked_on in self._file_of.items() if worked_on is file), None)
         return self._book.get(job) if job else self._last_job.get(id(file))
 
-    def _stream(self, file: _File) -> None:
+    def _stream(self, file: File) -> None:
         new = filter(None, map(plain_line, file.segments[file.num_shown :]))
         text = "".join(f"{line}\n" for line in new)
         file.num_shown = len(file.segments)
         if text:
             self._console.result(text)
 
-    def _conclude(self, file: _File) -> None:
+    def _conclude(self, file: File) -> None:
         """Write an ended file's text; what was recognised before a failure is not thrown away."""
         if file.failure is not None:
             self._console.complain(file.failure)
@@ -233,20 +247,16 @@ class _Run:
         else:
             self._write(file, self._wish.output_folder, content)
 
-    def _write(self, file: _File, folder: Path, content: str) -> None:
+    def _write(self, file: File, folder: Path, content: str) -> None:
         name = file_name(file.name, self._wish.format, self._taken)
         self._taken.append(name)
-        path = folder / name
-        try:
-            write_whole(path, content)
-        except OSError as error:
-            kind = FailureKind.NOT_READABLE if isinstance(error, PermissionError) else FailureKind.DISK_FULL
-            file.failure = failure(kind, str(path), str(error))
+        file.failure = save(folder / name, content)
+        if file.failure is not None:
             self._console.complain(file.failure)
         else:
-            self._console.note(tr("cli_wrote", path=path))
+            self._console.note(tr("cli_wrote", path=folder / name))
 
-    def _transcript(self, file: _File) -> Transcript:
+    def _transcript(self, file: File) -> Transcript:
         job = self._told(file) or Job(id="")
         return Transcript(
             segments=tuple(file.segments),

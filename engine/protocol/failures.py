@@ -40,6 +40,7 @@ class FailureKind(StrEnum):
     WORKER_DIED = "worker_died"
     ENGINE_DIED = "engine_died"
     PROTOCOL_MISMATCH = "protocol_mismatch"
+    NO_KEYRING = "no_keyring"
     REMOTE_ADDRESS = "remote_address"
     REMOTE_UNREACHABLE = "remote_unreachable"
     REMOTE_TLS = "remote_tls"
@@ -194,6 +195,10 @@ SENTENCES: Final[dict[FailureKind, tuple[str, str]]] = {
     _K.PROTOCOL_MISMATCH: (
         "Another version of Jamak is running.",
         "Close it and start Jamak again.",
+    ),
+    _K.NO_KEYRING: (
+        "The key cannot be kept: this computer has no keyring that works.",
+        "Set JAMAK_ENGINE_KEY before starting Jamak instead; until it is closed the key is used anyway.",
     ),
     _K.REMOTE_ADDRESS: (
         "“{subject}” is not a server's address.",
