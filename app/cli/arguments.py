@@ -179,8 +179,8 @@ def _add_engine(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--engine",
         metavar="URL",
-        help="let an OpenAI-compatible server transcribe, as http://host:8000/v1; sound is sent there. Its key "
-        "comes from JAMAK_ENGINE_KEY or the system's keyring",
+        help="let an OpenAI-compatible server transcribe, as http://host:8000/v1; the sound is sent there. "
+        "Its key comes from JAMAK_ENGINE_KEY or the system's keyring",
     )
 
 
