@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 from latency import num_same
+from ours import own_config
 
 from engine.client.client import EngineClient
-from engine.config import default_config
 from engine.manager.media import open_media
 from engine.protocol.events import (
     Backlog,
@@ -71,7 +71,7 @@ class Player:
 
     def __init__(self, model: str) -> None:
         self._events: queue.Queue[tuple[float, Event]] = queue.Queue()
-        self.client = EngineClient(default_config(), self._on_event, name="bench")
+        self.client = EngineClient(own_config(), self._on_event, name="bench")
         self.client.start()
         self._model = model
         self._busy: dict[str, tuple[str, Options]] = {}

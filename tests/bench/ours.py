@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import atexit
 import queue
+import shutil
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import msgspec
+
 from engine.client.client import EngineClient
-from engine.config import default_config
+from engine.config import EngineConfig, default_config
 from engine.protocol.events import (
     EngineLost,
     Event,
@@ -38,12 +43,19 @@ class Result:
         return "".join(segment.text for segment in self.segments)
 
 
+def own_config() -> EngineConfig:
+    """Return a configuration with which an engine is started, never one that already runs attached to."""
+    folder = tempfile.mkdtemp(prefix="jamak-bench-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return msgspec.structs.replace(default_config(), runtime_folder=folder)
+
+
 class Engine:
     """A running engine that transcribes files."""
 
     def __init__(self) -> None:
         self._events: queue.Queue[Event] = queue.Queue()
-        self.client = EngineClient(default_config(), self._events.put, name="bench")
+        self.client = EngineClient(own_config(), self._events.put, name="bench")
         self.client.start()
 
     def transcribe(self, paths: Sequence[Path], options: Options, *, together: int = 2) -> list[Result]:
