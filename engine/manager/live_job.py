@@ -8,11 +8,12 @@ from typing import Final
 import numpy as np
 
 from engine.adapters.base import ModelTraits
-from engine.manager.confirm import Piece, Update, text_of
+from engine.manager.confirm import Update, text_of
 from engine.manager.ears import Ears
 from engine.manager.live import Answer, LiveSession, Plan
 from engine.manager.live_audio import LiveAudio, Samples
 from engine.manager.live_text import LiveText, Quality
+from engine.manager.placing import Reply, place_pieces
 from engine.manager.vad import FRAME_SAMPLES, Frames
 from engine.messages import (
     SAMPLE_RATE_HZ,
@@ -32,16 +33,6 @@ from engine.protocol.transcript import MediaInfo, Mode
 
 BACKLOG_SAMPLES: Final = SAMPLE_RATE_HZ // 4
 """How often, in audio, the backlog is told."""
-
-
-@dataclass
-class _Reply:
-    """What was told of one chunk so far."""
-
-    ids: list[int] = field(default_factory=list)
-    pieces: list[bytes] = field(default_factory=list)
-    logprobs: list[float] = field(default_factory=list)
-    attended_s: list[float] = field(default_factory=list)
 
 
 @dataclass
@@ -75,7 +66,7 @@ class LiveJob:
         self._text = LiveText(self.job, first)
         self._ears = Ears(use_vad=options.vad)
         self._plans: dict[int, Plan] = {}
-        self._replies: dict[int, _Reply] = {}
+        self._replies: dict[int, Reply] = {}
         self._quality = Quality()
         self._language: str | None = None
         self._told_tail = ""
@@ -142,12 +133,9 @@ class LiveJob:
         if plan is None:
             return []
         if output.is_first:
-            self._replies[index] = _Reply()
-        reply = self._replies.setdefault(index, _Reply())
-        reply.ids += output.ids
-        reply.pieces += output.pieces
-        reply.logprobs += output.logprobs
-        reply.attended_s += output.attended_s
+            self._replies[index] = Reply()
+        reply = self._replies.setdefault(index, Reply())
+        reply.take(output)
         if output.finished is None:
             return []
         self.num_steps += output.finished.num_steps
@@ -155,7 +143,7 @@ class LiveJob:
         quality = Quality.of(output.finished)
         answer = Answer(
             index=index,
-            pieces=_pieces(reply, output.finished.token_times, plan),
+            pieces=place_pieces(reply, output.finished, plan),
             reason=output.finished.reason,
             is_suspect=output.finished.is_suspect,
             language=output.language,
@@ -271,20 +259,3 @@ class LiveJob:
                 seconds=(received - decoded) / SAMPLE_RATE_HZ,
             )
         ]
-
-
-def _pieces(reply: _Reply, times: tuple[tuple[float, float], ...], plan: Plan) -> tuple[Piece, ...]:
-    """Place an answer's tokens in the recording, in order and within the plan's audio."""
-    placed: list[Piece] = []
-    start = plan.prefix[-1].start if plan.prefix else plan.start
-    for index, (id_, text, logprob) in enumerate(zip(reply.ids, reply.pieces, reply.logprobs, strict=True)):
-        attended_s = reply.attended_s[index] if index < len(reply.attended_s) else 0.0
-        start_s, end_s = times[index] if index < len(times) else (attended_s, attended_s)
-        start = min(plan.end, max(start, _sample(plan, start_s)))
-        end = min(plan.end, max(start, _sample(plan, end_s)))
-        placed.append(Piece(id_, text, start, end, _sample(plan, attended_s), logprob))
-    return tuple(placed)
-
-
-def _sample(plan: Plan, seconds: float) -> int:
-    return plan.start + round(seconds * SAMPLE_RATE_HZ)

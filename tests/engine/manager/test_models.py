@@ -10,9 +10,11 @@ import pytest
 from engine.adapters import import_families
 from engine.adapters.catalog import CATALOG, CatalogEntry, Hub, ModelFile, Wheels
 from engine.manager.checksums import digest_file, is_digest
+from engine.manager.model_choice import choose_model
 from engine.manager.models import ModelStore
 from engine.protocol.failures import FailureError, FailureKind
-from engine.protocol.transcript import ModelPhase
+from engine.protocol.transcript import ModelPhase, Options
+from tests.helpers.tiny_aligner import TINY, make_native_aligner, make_original_aligner
 
 CONTENT = {"config.json": b"{}", "model.bin": b"weights" * 1000}
 MODEL = CatalogEntry(
@@ -209,3 +211,42 @@ def test_the_users_own_copy_goes_before_the_programs(store_with_shipped: ModelSt
 def test_a_broken_copy_of_the_users_own_does_not_hide_the_programs(store_with_shipped: ModelStore) -> None:
     (install(store_with_shipped) / "model.bin").write_bytes(b"half")
     assert store_with_shipped.resolve(MODEL.key) != store_with_shipped.folder / MODEL.key
+
+
+COMPANION = CatalogEntry(
+    key="tiny-helper",
+    name="Tiny helper",
+    family="Qwen3ASR",
+    source=Hub("someone/helper"),
+    files=(ModelFile("config.json"),),
+    languages=("en",),
+    can_translate=False,
+    note="Helps.",
+    companion_of="Qwen3ASR",
+    download_bytes=10,
+)
+
+
+def test_a_companion_is_found_for_its_family_and_cannot_be_chosen(tmp_path: Path) -> None:
+    import_families()
+    store = ModelStore(tmp_path, (MODEL, COMPANION))
+    info = store.list_models()[1]
+    assert (info.companion_of, info.is_runnable) == ("Qwen3ASR", False)
+    assert store.companion("Qwen3ASR") == tmp_path / "tiny-helper", "where it would be, so that it may come"
+    assert store.companion("Whisper") is None
+
+
+def test_an_aligner_that_somebody_put_into_the_folder_is_a_companion(tmp_path: Path) -> None:
+    """Both layouts: the original files name the recogniser's architecture for both."""
+    import_families()
+    native = make_native_aligner(tmp_path / "made")
+    store = ModelStore(tmp_path / "models", (MODEL, COMPANION))
+    folder = make_original_aligner(native, store.folder / "Qwen3-ForcedAligner-0.6B")
+    (info,) = store.list_models()[2:]
+    assert (info.companion_of, info.is_runnable) == ("Qwen3ASR", False)
+    assert store.companion("Qwen3ASR") == folder
+    with pytest.raises(FailureError) as refused:
+        choose_model(store, Options(model=str(folder)))
+    assert refused.value.failure.kind is FailureKind.MODEL_IS_ALIGNER
+    source, _ = choose_model(store, Options(model=str(TINY)))
+    assert source.companion_folder == str(folder)
