@@ -23,6 +23,11 @@ def settings_path() -> Path:
     return data_folder() / "settings.json"
 
 
+def starts_path() -> Path:
+    """The file that counts failed starts of the window."""
+    return data_folder() / "starts.json"
+
+
 def instance_address() -> str:
     """The local server by which a second start finds the first; one per user and data folder."""
     if sys.platform == "win32":

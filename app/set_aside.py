@@ -11,11 +11,16 @@ def set_aside(path: Path, *, beside: tuple[str, ...] = ()) -> Path:
 
     Files named `path` + one of the suffixes `beside` go with it.
     """
-    names = (f"{path.stem}.damaged-{number}{path.suffix}" for number in itertools.count(1))
-    target = next(candidate for name in names if not (candidate := path.with_name(name)).exists())
+    target = free_name(path, "damaged")
     path.rename(target)
     for suffix in beside:
         companion = path.with_name(path.name + suffix)
         if companion.exists():
             companion.rename(target.with_name(target.name + suffix))
     return target
+
+
+def free_name(path: Path, word: str) -> Path:
+    """Return `{stem}.{word}-{number}{suffix}` in the same folder, which no file has."""
+    names = (f"{path.stem}.{word}-{number}{path.suffix}" for number in itertools.count(1))
+    return next(candidate for name in names if not (candidate := path.with_name(name)).exists())

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
-import tempfile
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
@@ -12,6 +10,7 @@ from typing import Final
 import msgspec
 
 from app.capture.devices import Wish
+from app.durable_file import write_durably
 from app.set_aside import set_aside
 from engine.protocol.failures import FailureError, FailureKind, failure
 from engine.protocol.transcript import Mode, Options, Task
@@ -101,6 +100,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Empty = beside the recording."""
     open_folder: str = ""
     """Where the Open dialog was last."""
+    model_dialog_folder: str = ""
+    """Where a folder with a model was looked for last."""
+    recent_files: tuple[str, ...] = ()
+    """What was opened last, newest first."""
     queue_is_paused: bool = False
     recordings_folder: str = ""
     """Empty = `app.paths.recordings_folder`."""
@@ -163,8 +166,7 @@ def save(settings: Settings, path: Path) -> None:
     """Write `settings` to `path`, whole or not at all. Raises FailureError (disk_full, not_readable)."""
     content = msgspec.json.format(msgspec.json.encode(settings), indent=2)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        _replace(path, content)
+        write_durably(path, content)
     except OSError as error:
         kind = FailureKind.NOT_READABLE if isinstance(error, PermissionError) else FailureKind.DISK_FULL
         raise FailureError(failure(kind, path.name, str(error))) from error
@@ -174,17 +176,3 @@ def _upgrade(content: bytes) -> Settings:
     """Decode any version so far. Values of a later version that we do not know raise ValidationError."""
     settings = msgspec.json.decode(content, type=Settings)
     return msgspec.structs.replace(settings, version=SETTINGS_VERSION)
-
-
-def _replace(path: Path, content: bytes) -> None:
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".new")
-    temporary = Path(name)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise

@@ -6,8 +6,10 @@ import logging
 import sys
 from collections.abc import Sequence
 from datetime import datetime
+from pathlib import Path
+from typing import Final
 
-from PySide6.QtCore import QLoggingCategory, QObject, QTimer
+from PySide6.QtCore import QLoggingCategory, QObject, QTimer, Signal
 from PySide6.QtWidgets import QApplication, QMessageBox
 
 from app import settings as settings_file
@@ -26,16 +28,19 @@ from app.paths import (
     new_recording_path,
     recordings_folder,
     settings_path,
+    starts_path,
 )
 from app.player import Player
 from app.ports import ClientMaker
-from app.settings import LoadedSettings, Settings
+from app.settings import Settings, UiLanguage
 from app.single_instance import SingleInstance
+from app.start_record import SafeStart, StartRecord, settings_for_start
 from app.texts import failure_line, tr
 from app.ui.icons import app_icon
 from app.ui.live import Live
 from app.ui.main_window import MainWindow, Parts
 from app.ui.model_shelf import ModelShelf
+from app.ui.notices import Choice, NoticeKind
 from app.ui.queue_gate import QueueGate
 from app.ui.settings_keeper import SettingsKeeper
 from app.ui.style import Style
@@ -50,24 +55,32 @@ from engine.protocol.failures import Failure, FailureError
 
 log = logging.getLogger(__name__)
 
+_SETTLED_AFTER_MS: Final = 1500
+"""A window that stands so long was a good start."""
+
 
 def run_window(files: Sequence[str]) -> int:
     """Show the window with `files` in its queue, or hand them to the one that runs; return the exit code."""
     start_logging("window", log_folder(), "INFO")
     log.info("jamak %s begins", version_of("jamak"))
     app = _application()
-    loaded = settings_file.load(settings_path())
     translation = Translation(app)
-    translation.use(loaded.settings.ui_language)
+    translation.use(UiLanguage.SYSTEM)
     instance = SingleInstance(instance_address())
+    starts = StartRecord(starts_path())
     try:
         if instance.hand_over(files):
             return 0
+        num_failed = starts.begin()
+        safe = settings_for_start(settings_path(), num_failed)
+        translation.use(safe.loaded.settings.ui_language)
         library = Library(library_path())
     except FailureError as error:
+        starts.succeed()
         QMessageBox.critical(None, "Jamak", failure_line(error.failure))
         return 1
-    session = Session(app, library, loaded, translation=translation, config=default_config())
+    session = Session(app, library, safe, translation=translation, config=default_config())
+    session.settled.connect(starts.succeed)
     instance.files_received.connect(session.take)
     termination = Termination()
     termination.asked.connect(session.leave)
@@ -75,7 +88,9 @@ def run_window(files: Sequence[str]) -> int:
     crashes.begin()
     session.show(files)
     try:
-        return app.exec()
+        exit_code = app.exec()
+        starts.succeed()
+        return exit_code
     finally:
         termination.close()
         session.close()
@@ -85,13 +100,18 @@ def run_window(files: Sequence[str]) -> int:
 
 
 class Session(QObject):
-    """One run of the window: everything that lives from its first to its last moment."""
+    """One run of the window: everything that lives from its first to its last moment.
+
+    Signals: `settled` when the window has been there for a moment, and everything with it.
+    """
+
+    settled = Signal()
 
     def __init__(
         self,
         app: QApplication,
         library: Library,
-        loaded: LoadedSettings,
+        safe: SafeStart,
         *,
         translation: Translation,
         config: EngineConfig,
@@ -101,7 +121,8 @@ class Session(QObject):
         self._is_closed = False
         self._translation = translation
         self._library = library
-        self._set_aside = loaded.set_aside
+        self._safe = safe
+        loaded = safe.loaded
         self._keeper = SettingsKeeper(loaded.settings, settings_path(), self)
         self._style = Style(app)
         self._style.set_theme(loaded.settings.theme)
@@ -169,6 +190,7 @@ class Session(QObject):
         self.window.choose_newest()
         if files:
             self.window.drop_in.take(list(files))
+        QTimer.singleShot(_SETTLED_AFTER_MS, self, self.settled.emit)
 
     def _connect(self) -> None:
         self._link.events.connect(self._on_events)
@@ -235,11 +257,30 @@ class Session(QObject):
 
     def _tell_what_was_set_aside(self) -> None:
         for key, path in (
-            ("settings_set_aside", self._set_aside),
+            ("settings_set_aside", self._safe.loaded.set_aside),
             ("library_set_aside", self._library.set_aside),
         ):
             if path is not None:
-                self.window.notices.tell(tr(key, name=path.name), key=key)
+                self.window.notices.tell(tr(key, name=path.name), kind=NoticeKind.WARNING, key=key)
+        if (kept := self._safe.kept) is not None:
+            self.window.notices.tell(
+                tr("safe_mode", name=kept.name),
+                Choice(self.tr("Use my settings again"), lambda: self._use_again(kept)),
+                kind=NoticeKind.WARNING,
+                key="safe_mode",
+            )
+
+    def _use_again(self, kept: Path) -> None:
+        """Go back to the settings that were put aside after failed starts; the file stays."""
+        loaded = settings_file.load(kept)
+        if loaded.set_aside is not None:
+            name = loaded.set_aside.name
+            self.window.notices.tell(tr("settings_set_aside", name=name), kind=NoticeKind.WARNING)
+            return
+        self._keeper.replace(loaded.settings)
+        self._shelf.set_folders(loaded.settings.model_folders)
+        self._player.set_rate(loaded.settings.playback_rate)
+        self.window.restore_layout()
 
     def _tell_what_was_cut_off(self) -> None:
         key = "live_recovered"

@@ -44,6 +44,7 @@ from app.ui.notices import NoticeBar
 from app.ui.notify import EndNotice, TrayMessenger
 from app.ui.player_bar import PlayerBar
 from app.ui.queue_gate import QueueGate
+from app.ui.recent_menu import RecentMenu
 from app.ui.record_button import RecordButton
 from app.ui.row_commands import RowCommands
 from app.ui.settings_keeper import SettingsKeeper
@@ -101,6 +102,7 @@ class MainWindow(QMainWindow):
         self.actions_ = Actions(self, self.side.list, self._icons)
         self.menus = Menus(self, self.actions_)
         self.sources = SourceMenu(parts.audio, self.background, lambda: parts.keeper.now, self)
+        self.recent = RecentMenu(parts.keeper, self)
         self.record_button = RecordButton(self.actions_.record, self.sources)
         self.live_panel = LivePanel(
             self.actions_.pause_recording, self.actions_.record, self.actions_.captions
@@ -199,6 +201,14 @@ class MainWindow(QMainWindow):
             window_state=bytes(self._splitter.saveState().toBase64().data()).decode(),
         )
 
+    def restore_layout(self) -> None:
+        """Take the size, place and splitter that were kept."""
+        now = self.parts.keeper.now
+        if now.window_geometry:
+            self.restoreGeometry(QByteArray.fromBase64(now.window_geometry.encode()))
+        if now.window_state:
+            self._splitter.restoreState(QByteArray.fromBase64(now.window_state.encode()))
+
     def _ask_about_closing(self) -> None:
         if self.findChild(QMessageBox, "close_question") is not None:
             return
@@ -232,7 +242,7 @@ class MainWindow(QMainWindow):
         self.close()
 
     def _build(self) -> None:
-        self.menus.fill_menu_bar(self.sources)
+        self.menus.fill_menu_bar(self.sources, self.recent)
         self.addToolBar(self.menus.tool_bar(self.choices, self.record_button))
         self.side.set_pause_action(self.actions_.pause)
         self.pages = QStackedWidget()
@@ -267,16 +277,14 @@ class MainWindow(QMainWindow):
         self.statusBar().addPermanentWidget(self._device)
         room = self.screen().availableGeometry().size()
         self.resize(min(_SIZE[0], room.width() - 20), min(_SIZE[1], room.height() - 60))
-        now = self.parts.keeper.now
-        if now.window_geometry:
-            self.restoreGeometry(QByteArray.fromBase64(now.window_geometry.encode()))
-        if now.window_state:
-            self._splitter.restoreState(QByteArray.fromBase64(now.window_state.encode()))
+        self.restore_layout()
 
     def _connect(self) -> None:
         parts = self.parts
         self.side.list.chosen.connect(self._on_chosen)
         self.drop_in.added.connect(self._on_added)
+        self.recent.chosen.connect(self._open_again)
+        self.recent.missing.connect(self.rows.tell_missing)
         parts.gate.shifted.connect(self._show_state)
         parts.gate.blocked.connect(self.rows.tell)
         parts.shelf.listed.connect(self._show_state)
@@ -300,7 +308,18 @@ class MainWindow(QMainWindow):
             case _:
                 pass
 
+    def _open_again(self, path: str) -> None:
+        """Show what there is of a file, or put it into the queue."""
+        rows = [row.recording for row in self.parts.desk.rows() if row.recording.path == path]
+        if rows:
+            self.side.search.clear()
+            self.side.list.choose(max(rows, key=lambda recording: recording.id).id)
+        else:
+            self.drop_in.take([path])
+
     def _on_added(self, ids: list[int]) -> None:
+        rows = [row for one in ids if (row := self.parts.desk.row(one)) is not None]
+        self.recent.note(row.recording.path for row in rows)
         self.side.search.clear()
         self.side.list.choose(ids[0])
 

@@ -22,8 +22,8 @@ class Menus(QObject):
         self._window = window
         self._actions = actions
 
-    def fill_menu_bar(self, sources: QMenu) -> None:
-        """Put every command under a menu, and the choice of what is recorded."""
+    def fill_menu_bar(self, sources: QMenu, recent: QMenu) -> None:
+        """Put every command under a menu, with the choices of what is recorded and of recent files."""
         do = self._actions
         menus: tuple[tuple[str, tuple[QAction | None, ...]], ...] = (
             (
@@ -65,6 +65,8 @@ class Menus(QObject):
             if do.record in actions:
                 menu.insertMenu(do.captions, sources)
                 menu.insertSeparator(do.captions)
+            if do.open_folder in actions:
+                menu.insertMenu(do.open_folder, recent)
 
     def tool_bar(self, choices: ChoiceBar, record: QWidget) -> QToolBar:
         """Return the tool bar: open, record, the choices, and at its end search, export and settings."""

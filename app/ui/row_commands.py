@@ -17,7 +17,8 @@ from app.ui.library_list import LibraryList
 from app.ui.notices import Choice, NoticeBar, NoticeKind
 from app.ui.reveal import reveal
 from app.ui.row_actions import Possible, move_target, possible
-from engine.protocol.failures import Failure, FailureError
+from engine.protocol.failures import Failure, FailureError, FailureKind
+from engine.protocol.failures import failure as failure_of
 
 _UNDO_FOR_S: Final = 20.0
 _UNDO: Final = "undo"
@@ -147,6 +148,10 @@ class RowCommands(QObject):
         )
         if path:
             self.guarded(lambda: self._desk.relocate(recording_id, path))
+
+    def tell_missing(self, path: str) -> None:
+        """Say that a file is not where it was."""
+        self.tell(failure_of(FailureKind.NOT_FOUND, Path(path).name))
 
     def tell(self, failure: Failure) -> None:
         """Show a failure as a notice."""

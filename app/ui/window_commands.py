@@ -274,8 +274,13 @@ class WindowCommands(QObject):
         self._window.page.view.setFocus()
 
     def _ask_for_folder(self) -> None:
-        folder = QFileDialog.getExistingDirectory(self._window, self.tr("Choose a folder that holds a model"))
+        folder = QFileDialog.getExistingDirectory(
+            self._window,
+            self.tr("Choose a folder that holds a model"),
+            self._parts.keeper.now.model_dialog_folder,
+        )
         if folder:
+            self._parts.keeper.change(model_dialog_folder=str(Path(folder).parent))
             self.use_folder(folder)
 
     def use_folder(self, folder: str) -> None:

@@ -2,6 +2,17 @@
 <!DOCTYPE TS>
 <TS version="2.1" language="ko">
 <context>
+    <name></name>
+    <message>
+        <source>safe_mode</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>settings_set_aside</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>About</name>
     <message>
         <source>About Jamak</source>
@@ -966,6 +977,17 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
     </message>
 </context>
 <context>
+    <name>RecentMenu</name>
+    <message>
+        <source>Open &amp;recent</source>
+        <translation>최근 파일 열기(&amp;R)</translation>
+    </message>
+    <message>
+        <source>&amp;Clear the list</source>
+        <translation>목록 지우기(&amp;C)</translation>
+    </message>
+</context>
+<context>
     <name>RecordButton</name>
     <message>
         <source>&amp;Stop recording</source>
@@ -1129,6 +1151,10 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
     <message>
         <source>Transcribing</source>
         <translation>받아쓰는 중</translation>
+    </message>
+    <message>
+        <source>Use my settings again</source>
+        <translation>내 설정 다시 사용</translation>
     </message>
 </context>
 <context>

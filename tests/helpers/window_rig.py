@@ -70,7 +70,7 @@ class FakeEngine(FakeStreams):
     def probe(self, path: str) -> JobId:
         return self._note("probe", path)
 
-    def list_models(self) -> JobId:
+    def list_models(self, server: str = "") -> JobId:
         return self._note("list", "")
 
     def download_model(self, model: str) -> JobId:

@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.library import Library
-from app.settings import LoadedSettings, Settings, UiLanguage
+from app.settings import LoadedSettings, Settings, UiLanguage, save
+from app.start_record import SafeStart, settings_for_start
 from app.ui.translation import Translation
 from app.wiring import Session
 from engine.config import EngineConfig
@@ -33,8 +34,8 @@ class FakeClient(FakeEngine):
         self.is_started = True
         self._on_event(Welcome(engine_pid=1, protocol_version=1))
 
-    def list_models(self) -> str:
-        job = super().list_models()
+    def list_models(self, server: str = "") -> str:
+        job = super().list_models(server)
         self._on_event(ModelList(job=job, models=(BASE,), folder="/models", free_bytes=10**9))
         self._on_event(JobDone(job=job))
         return job
@@ -61,27 +62,32 @@ def clients() -> Clients:
 
 
 @pytest.fixture
-def session(qtbot: QtBot, tmp_path: Path, clients: Clients) -> Iterator[Session]:
+def make_session(qtbot: QtBot, tmp_path: Path, clients: Clients) -> Iterator[Callable[[SafeStart], Session]]:
+    """Makes the one session of a test."""
     app = QApplication.instance()
     assert isinstance(app, QApplication)
     before, rules = app.palette(), app.styleSheet()
     translation = Translation(app)
     folder = str(tmp_path)
     config = EngineConfig(models_folder=folder, cache_folder=folder, log_folder=folder, runtime_folder=folder)
-    made = Session(
-        app,
-        Library(tmp_path / "library.db"),
-        LoadedSettings(Settings(ui_language=UiLanguage.ENGLISH)),
-        translation=translation,
-        config=config,
-        make_client=clients,
-    )
-    yield made
-    made.window.hide()
-    made.close()
+    made: list[Session] = []
+
+    def make(safe: SafeStart) -> Session:
+        library = Library(tmp_path / "library.db")
+        made.append(Session(app, library, safe, translation=translation, config=config, make_client=clients))
+        return made[0]
+
+    yield make
+    made[0].window.hide()
+    made[0].close()
     translation.clear()
     app.setStyleSheet(rules)
     app.setPalette(before)
+
+
+@pytest.fixture
+def session(make_session: Callable[[SafeStart], Session]) -> Session:
+    return make_session(SafeStart(LoadedSettings(Settings(ui_language=UiLanguage.ENGLISH))))
 
 
 @pytest.mark.parametrize("module", ["app.wiring", "app.__main__"])
@@ -160,3 +166,27 @@ def test_a_system_that_ends_the_program_is_not_asked_back(
     with qtbot.waitSignal(session.window.closed):
         session.leave()
     assert not session.window.isVisible()
+
+
+def test_a_window_that_stands_for_a_moment_is_a_good_start(session: Session, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(session.settled):
+        session.show()
+
+
+def test_settings_put_aside_after_failed_starts_can_be_used_again(
+    qtbot: QtBot, tmp_path: Path, clients: Clients, make_session: Callable[[SafeStart], Session]
+) -> None:
+    path = tmp_path / "settings.json"
+    save(Settings(ui_language=UiLanguage.ENGLISH, text_zoom_percent=150), path)
+    session = make_session(settings_for_start(path, 2))
+    session.show()
+    qtbot.waitUntil(lambda: clients.made.is_started)
+    keeper = session.window.parts.keeper
+    assert keeper.now.text_zoom_percent == 100
+    (said,) = session.window.notices.texts()
+    assert "settings.kept-1.json" in said
+    button = session.window.notices.findChild(QPushButton, "notice_choice_0")
+    assert button is not None
+    button.click()
+    assert keeper.now.text_zoom_percent == 150
+    assert (tmp_path / "settings.kept-1.json").exists()
