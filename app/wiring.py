@@ -263,19 +263,17 @@ class Session(QObject):
             if path is not None:
                 self.window.notices.tell(tr(key, name=path.name), kind=NoticeKind.WARNING, key=key)
         if (kept := self._safe.kept) is not None:
-            self.window.notices.tell(
-                tr("safe_mode", name=kept.name),
-                Choice(self.tr("Use my settings again"), lambda: self._use_again(kept)),
-                kind=NoticeKind.WARNING,
-                key="safe_mode",
-            )
+            key = "safe_mode"
+            again = Choice(self.tr("Use my settings again"), lambda: self._use_again(kept))
+            text = tr(key, name=kept.name)
+            self.window.notices.tell(text, again, kind=NoticeKind.WARNING, key=key)
 
     def _use_again(self, kept: Path) -> None:
         """Go back to the settings that were put aside after failed starts; the file stays."""
         loaded = settings_file.load(kept)
         if loaded.set_aside is not None:
-            name = loaded.set_aside.name
-            self.window.notices.tell(tr("settings_set_aside", name=name), kind=NoticeKind.WARNING)
+            key = "settings_set_aside"
+            self.window.notices.tell(tr(key, name=loaded.set_aside.name), kind=NoticeKind.WARNING)
             return
         self._keeper.replace(loaded.settings)
         self._shelf.set_folders(loaded.settings.model_folders)

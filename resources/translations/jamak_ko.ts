@@ -2,17 +2,6 @@
 <!DOCTYPE TS>
 <TS version="2.1" language="ko">
 <context>
-    <name></name>
-    <message>
-        <source>safe_mode</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>settings_set_aside</source>
-        <translation type="unfinished"></translation>
-    </message>
-</context>
-<context>
     <name>About</name>
     <message>
         <source>About Jamak</source>
