@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol, assert_never
 
+import msgspec
+
 from engine.adapters.base import Confirmation, LocalAgreement, PrefixRollback
 from engine.manager.cuts import legal_cuts
 from engine.messages import SAMPLE_RATE_HZ
@@ -18,6 +20,9 @@ from engine.protocol.transcript import TimeSource
 
 MAX_REPEATED_IDS: Final = 12
 """So many tokens around the end of the confirmed text may be said again by a contradicting hypothesis."""
+
+SHORTEST_CHUNK_S: Final = 0.5
+"""New speech of a live decode, where one was chosen: shorter ones keep the machine busy for nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +45,11 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Hypothesis:
-    """All that is said in the open window, confirmed text included, as of audio up to sample `end`."""
+    """All that is said in the open window, confirmed text included, as of audio [start, end)."""
 
     pieces: tuple[Piece, ...]
     end: int
+    start: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +107,13 @@ def confirmer_for(confirmation: Confirmation) -> Confirmer:
             return RollbackConfirmer(confirmation)
         case _:
             assert_never(confirmation)
+
+
+def paced(confirmation: Confirmation, chunk_s: float | None) -> Confirmation:
+    """Return the policy with chunks of another length, if one was chosen and the model hears in chunks."""
+    if chunk_s is None or not isinstance(confirmation, PrefixRollback):
+        return confirmation
+    return msgspec.structs.replace(confirmation, pace_s=max(SHORTEST_CHUNK_S, chunk_s))
 
 
 def text_of(pieces: Sequence[Piece]) -> str:
@@ -233,13 +246,12 @@ class RollbackConfirmer(_Window):
     def __init__(self, numbers: PrefixRollback) -> None:
         super().__init__()
         self._numbers = numbers
-        self._num_chunks = 0
+        self._unfixed_samples = round(numbers.unfixed_s * SAMPLE_RATE_HZ)
 
     def update(self, hypothesis: Hypothesis) -> Update:
         """Take the next hypothesis."""
-        self._num_chunks += 1
         rest = self._behind_confirmed(hypothesis)
-        if self._num_chunks <= self._numbers.unfixed_chunks:
+        if hypothesis.end - hypothesis.start < self._unfixed_samples:
             return self._confirm(rest, 0)
         said = [index for index, piece in enumerate(rest) if not piece.is_special]
         cuts = legal_cuts([rest[index].text for index in said])
@@ -247,12 +259,6 @@ class RollbackConfirmer(_Window):
         while count and not cuts[count]:
             count -= 1
         return self._confirm(rest, said[count - 1] + 1 if count else 0)
-
-    def anchor(self, num_open: int) -> None:
-        """Let the window begin anew; without any open piece its first chunks are unfixed again."""
-        super().anchor(num_open)
-        if not num_open:
-            self._num_chunks = 0
 
 
 def _num_same(one: Sequence[Piece], other: Sequence[Piece]) -> int:

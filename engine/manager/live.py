@@ -11,11 +11,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from engine.adapters.base import Confirmation
+from engine.adapters.base import Confirmation, PrefixRollback
 from engine.manager.confirm import Hypothesis, Piece, Update, confirmer_for
 from engine.manager.hearing import Hearing, Utterance
 from engine.manager.language_lock import LanguageLock
-from engine.manager.windows import moved_start
+from engine.manager.windows import Dips, moved_start
 from engine.messages import SAMPLE_RATE_HZ, ChunkKind, FinishReason
 
 LEAD_SAMPLES: Final = round(0.4 * SAMPLE_RATE_HZ)
@@ -94,6 +94,11 @@ class LiveSession:
         self._confirmer = confirmer_for(confirmation)
         self._min_new = round(confirmation.pace_s * SAMPLE_RATE_HZ)
         self._max_window = max_window
+        self._anchor_window: int | None = None
+        """Of a model that does not know when it said what: a window so long begins anew at a dip."""
+        if isinstance(confirmation, PrefixRollback):
+            self._anchor_window = round(confirmation.anchor_s * SAMPLE_RATE_HZ)
+        self._dips = Dips()
         self._sent: dict[int, Plan] = {}
         self._last: Hypothesis | None = None
         """The last good answer about this window."""
@@ -169,7 +174,7 @@ class LiveSession:
             self.lock.detect(answer.language, answer.language_probability, speech, is_last=is_closing)
         elif plan.language == self.lock.language:
             self.lock.confirm(answer.language_probability, speech)
-        hypothesis = Hypothesis((*plan.prefix, *answer.pieces), plan.end)
+        hypothesis = Hypothesis((*plan.prefix, *answer.pieces), plan.end, plan.start)
         if is_closing:
             return self._close(hypothesis)
         if answer.is_suspect:
@@ -178,6 +183,8 @@ class LiveSession:
             self._watch(plan.end)
             return None
         self._last, self._num_bad = hypothesis, 0
+        if not self.hearing.num_speech(plan.end - HINT_SAMPLES, plan.end):
+            self._dips.note(plan.end - HINT_SAMPLES // 2, hypothesis.pieces)
         if any(not piece.is_special for piece in answer.pieces):
             self._news_at = plan.end
         # A word in the wrong language could not be taken back.
@@ -297,9 +304,16 @@ class LiveSession:
 
     def _move(self) -> None:
         """Let a long window begin later, at a boundary in its confirmed text."""
-        moved = moved_start(self._confirmer.open, self.start, self.received)
+        opened = self._confirmer.open
+        if self._anchor_window is None:
+            moved = moved_start(opened, self.start, self.received)
+        elif self.received - self.start >= self._anchor_window:
+            moved = self._dips.moved_start(opened, self.start, self.received)
+        else:
+            moved = None
         if moved is not None:
             self.start, num_kept = moved
+            self._dips.move(self.start)
             self._confirmer.anchor(num_kept)
             self._last = None
             self.hearing.forget(self.start)
@@ -308,6 +322,7 @@ class LiveSession:
         """Begin the window anew, without any context."""
         self.start = start
         self._confirmer.anchor(0)
+        self._dips = Dips()
         self._last, self._num_bad = None, 0
         self._decoded = max(self._decoded, start)
         self._news_at = max(self._news_at, start)

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from engine.adapters.base import ModelTraits
-from engine.manager.confirm import Update, text_of
+from engine.manager.confirm import Update, paced, text_of
 from engine.manager.ears import Ears
 from engine.manager.live import Answer, LiveSession, Plan
 from engine.manager.live_audio import LiveAudio, Samples
@@ -59,7 +59,7 @@ class LiveJob:
             first_sample=first,
             # The last second of a window is for what arrives while it is decoded.
             max_window=int((self.traits.max_chunk_s - 1.0) * SAMPLE_RATE_HZ),
-            confirmation=self.traits.confirmation,
+            confirmation=paced(self.traits.confirmation, options.live_chunk_s),
             language=languages[0] if len(languages) == 1 else options.language,
         )
         self._audio = LiveAudio(first)

@@ -138,6 +138,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     temperatures: tuple[float, ...] = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
     """Tried in order until the guards are content; a single 0.0 turns fallback off."""
     vad: bool = True
+    live_chunk_s: float | None = None
+    """Live, for models that hear speech in chunks: new speech that is worth a decoding, 0.5 or more."""
     vad_settings: VadSettings = DEFAULT_VAD
     token_logprobs: bool = False
     """Files: tell how sure the model was of each token."""

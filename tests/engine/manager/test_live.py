@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from engine.adapters.base import Confirmation, LocalAgreement, PrefixRollback
-from engine.manager.confirm import Piece, Update, text_of
+from engine.manager.confirm import Piece, Update, paced, text_of
 from engine.manager.live import Answer, LiveSession, Plan
 from engine.manager.vad import FRAME_SAMPLES, Frames
 from engine.messages import SAMPLE_RATE_HZ, ChunkKind, FinishReason
@@ -452,6 +452,40 @@ def test_chunk_wise_models_are_asked_chunk_by_chunk() -> None:
     assert gaps == pytest.approx(np.full(len(gaps), 2.0), abs=0.2)
     speaker.finish()
     assert speaker.confirmed == speaker.spoken
+
+
+def test_a_chunk_wise_model_hears_short_chunks_where_they_are_chosen() -> None:
+    speaker = Speaker(confirmation=paced(PrefixRollback(), 0.5))
+    speaker.speak(6)
+    gaps = np.diff([plan.end for plan in speaker.plans]) / SAMPLE_RATE_HZ
+    assert gaps == pytest.approx(np.full(len(gaps), 0.5), abs=0.11)
+    assert paced(PrefixRollback(), 0.1).pace_s == 0.5
+    assert paced(LocalAgreement(), 0.5) == LocalAgreement()
+
+
+def test_a_chunk_wise_window_begins_anew_at_a_short_silence_with_the_words_behind_it() -> None:
+    """Its tokens have no times, so no word would be a safe place; a silence within speech is."""
+    speaker = Speaker(confirmation=PrefixRollback(anchor_s=15.0))
+    dips = []
+    for _ in range(12):
+        speaker.speak(5)
+        dips.append((speaker.now, speaker.now + round(0.4 * SAMPLE_RATE_HZ)))
+        speaker.rest(0.4)
+    speaker.finish()
+    assert speaker.confirmed == speaker.spoken
+    assert max(plan.end - plan.start for plan in speaker.plans) <= 24 * SAMPLE_RATE_HZ
+    carried = {plan.start for plan in speaker.plans if plan.start and plan.prefix}
+    assert len(carried) >= 3
+    assert all(any(begin <= start <= end for begin, end in dips) for start in carried)
+    assert speaker.session.counts.num_forced == 0
+
+
+def test_a_chunk_wise_window_without_any_silence_is_cut_when_it_is_full() -> None:
+    speaker = Speaker(confirmation=PrefixRollback())
+    speaker.speak(90)
+    speaker.finish()
+    assert max(plan.end - plan.start for plan in speaker.plans) <= MAX_WINDOW
+    assert speaker.session.counts.num_forced >= 2
 
 
 def test_decoded_never_goes_back_and_ends_at_what_was_received() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.manager.confirm import Piece, text_of
-from engine.manager.windows import moved_start
+from engine.manager.windows import Dips, moved_start
 from engine.messages import SAMPLE_RATE_HZ
 
 SECOND = SAMPLE_RATE_HZ
@@ -54,3 +54,23 @@ def test_nothing_confirmed_leaves_it_where_it_is() -> None:
 
 def test_a_word_is_never_left_in_two() -> None:
     assert moved(said((1, " un"), (5, "believ"), (9, "able")), 25) is None
+
+
+def test_a_silence_counts_only_if_what_was_heard_before_it_was_confirmed() -> None:
+    dips = Dips()
+    dips.note(3 * SECOND, said((1, " one"), (2, " tow")))
+    dips.note(6 * SECOND, said((1, " one"), (2, " two"), (5, " three")))
+    opened = said((1, " one"), (2, " two"), (5, " three"), (7, " four"))
+    assert dips.moved_start(opened, 0, 20 * SECOND) == (6 * SECOND, 1)
+    assert dips.moved_start(opened[:2], 0, 20 * SECOND) is None
+    assert dips.moved_start(opened, 0, 9 * SECOND) is None
+
+
+def test_silences_behind_the_new_start_are_known_by_what_was_said_since() -> None:
+    dips = Dips()
+    dips.note(3 * SECOND, said((1, " one")))
+    dips.note(6 * SECOND, said((1, " one"), (5, " two")))
+    dips.note(9 * SECOND, said((1, " one"), (5, " two"), (8, " three")))
+    dips.move(6 * SECOND)
+    opened = said((8, " three"), (10, " four"))
+    assert dips.moved_start(opened, 6 * SECOND, 20 * SECOND) == (9 * SECOND, 1)
