@@ -12,6 +12,8 @@ import torch
 from torch import Tensor
 
 from engine.adapters.base import Admission, Decode, Retry, RuntimeOptions
+from engine.adapters.qwen3_asr.aligner import Companion
+from engine.adapters.qwen3_asr.aligning import TokenTimes
 from engine.adapters.qwen3_asr.config import Kind
 from engine.adapters.qwen3_asr.guards import (
     REPETITION_PENALTY,
@@ -32,7 +34,7 @@ from engine.adapters.runtime import out_of_memory_raised
 from engine.adapters.whisper.guards import compression_ratio
 from engine.messages import Chunk, ChunkKind, DecodingOptions, Finished, FinishReason, RequestKey
 from engine.protocol.failures import FailureError, FailureKind, failure
-from engine.protocol.transcript import Task
+from engine.protocol.transcript import Task, TimeSource
 
 MAX_SLOT_BYTES: Final = {"cpu": 1 << 31, "cuda": 1 << 34}
 """Memory for the running rows, where nobody says how many there may be."""
@@ -70,6 +72,8 @@ class Qwen3Adapter:
         self._listener = Listener(network, self._cache, memory)
         self._languages = codes(network.config.languages)
         self._silence = silence_ids(vocabulary)
+        self.companion = Companion(None, RuntimeOptions())
+        """Who measures when words were said."""
         self._rows: dict[Decode, Row] = {}
         self._rejected: Recent[AttemptsKey, Attempt] = Recent(RECENT_ATTEMPTS, lambda _: 1)
         self._last_header: tuple[int, ...] = ()
@@ -91,6 +95,8 @@ class Qwen3Adapter:
         """
         for admission in admissions:
             self._check(admission.chunk)
+            if _wants_aligning(admission.chunk):
+                self.companion.prepare()
         rows = [self._new_row(admission) for admission in admissions]
         started: list[Row] = []
         try:
@@ -260,6 +266,7 @@ class Qwen3Adapter:
         num_shown = len(decode.ids)
         decode.ids += ids[num_shown:]
         decode.logprobs += logprobs[num_shown:]
+        times = self._aligned(decode)
         decode.outcome = Finished(
             reason=attempt.reason,
             temperature=0.0,
@@ -267,12 +274,23 @@ class Qwen3Adapter:
             no_speech_prob=attempt.no_speech_prob,
             compression_ratio=compression_ratio(attempt.text.strip().encode()),
             num_samples=decode.chunk.num_samples,
-            speech=decode.chunk.speech,
+            token_times=times.spans,
+            times_source=TimeSource.ALIGNED,
+            guessed=times.guessed,
             is_suspect=is_suspect and attempt.objection is not None,
             num_steps=row.num_steps,
             num_drafted=row.num_drafted,
         )
         self._rejected.forget(_attempts_key(decode.chunk))
+
+    def _aligned(self, decode: Decode) -> TokenTimes:
+        """Return when each id was said, nothing where nobody knows or wants to."""
+        shown = [index for index, id_ in enumerate(decode.ids) if self._vocabulary.pieces[id_]]
+        if not shown or not _wants_aligning(decode.chunk):
+            return TokenTimes((), ())
+        pieces = [self._vocabulary.pieces[decode.ids[index]] for index in shown]
+        found = self.companion.align(_samples(decode.chunk), pieces, decode.language)
+        return TokenTimes((), ()) if found is None else found.among(shown, len(decode.ids))
 
 
 def load_adapter(folder: Path, runtime: RuntimeOptions) -> Qwen3Adapter:
@@ -282,7 +300,10 @@ def load_adapter(folder: Path, runtime: RuntimeOptions) -> Qwen3Adapter:
     kind = "cpu" if network.device.type == "cpu" else "cuda"
     row_bytes = USUAL_ROW_TOKENS * network.row_shape.token_bytes(network.runtime.formats.audio)
     slots = runtime.num_slots or max(1, min(MAX_SLOTS[kind], MAX_SLOT_BYTES[kind] // row_bytes))
-    return Qwen3Adapter(network, vocabulary, folder.name, slots, MEMORY[kind])
+    adapter = Qwen3Adapter(network, vocabulary, folder.name, slots, MEMORY[kind])
+    companion = Path(runtime.companion_folder) if runtime.companion_folder else None
+    adapter.companion = Companion(companion, runtime)
+    return adapter
 
 
 def _choose(logits: Tensor, penalised: Sequence[Sequence[int]]) -> list[Pick]:
@@ -297,6 +318,11 @@ def _choose(logits: Tensor, penalised: Sequence[Sequence[int]]) -> list[Pick]:
             scores[said] = torch.where(known > 0, known / REPETITION_PENALTY, known * REPETITION_PENALTY)
     best, ids = logits.max(dim=-1)
     return list(zip(ids.tolist(), (best - logits.logsumexp(dim=-1)).tolist(), strict=True))
+
+
+def _wants_aligning(chunk: Chunk) -> bool:
+    """Live text is confirmed before it could be aligned, and waits for nothing."""
+    return chunk.options.word_timestamps and chunk.kind is ChunkKind.FILE
 
 
 def _samples(chunk: Chunk) -> np.ndarray:

@@ -66,7 +66,7 @@ class ForcedAligner:
 
 
 class Companion:
-    """An aligner that is loaded when words' times are first wanted.
+    """An aligner that is loaded when words' times are first wanted and it is there; it may come later.
 
     Where there is none, or none that works, times are left to others: a transcript with guessed times is
     better than none, and says that they are guesses.
@@ -79,9 +79,10 @@ class Companion:
 
     def prepare(self) -> None:
         """Load the aligner, if there is one that was not loaded yet; takes seconds."""
-        if self._folder is None or self._aligner is not None:
+        folder = self._folder
+        if folder is None or not (folder / "config.json").is_file():
             return
-        folder, self._folder = self._folder, None
+        self._folder = None
         try:
             self._aligner = load_aligner(folder, self._runtime)
         except OutOfMemory:

@@ -41,6 +41,16 @@ class TokenTimes:
     spans: Spans
     guessed: tuple[int, ...]
 
+    def among(self, shown: Sequence[int], num_ids: int) -> TokenTimes:
+        """Return these times, which are of the ids at `shown`, with those without text between them."""
+        spans: list[tuple[float, float]] = []
+        known = dict(zip(shown, self.spans, strict=True))
+        for index in range(num_ids):
+            before = spans[-1][1] if spans else self.spans[0][0]
+            spans.append(known.get(index, (before, before)))
+        guessed = {shown[place] for place in self.guessed} | (set(range(num_ids)) - set(shown))
+        return TokenTimes(tuple(spans), tuple(sorted(guessed)))
+
 
 def units_of(pieces: Sequence[bytes]) -> list[Unit]:
     """Return what to ask for in a text of tokens, none of them empty; marks and spaces are not asked for."""

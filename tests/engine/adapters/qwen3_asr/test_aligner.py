@@ -122,8 +122,11 @@ def test_an_aligner_of_another_vocabulary_is_refused(native: Path, tmp_path: Pat
     assert refused.value.failure.kind is FailureKind.MODEL_UNSUPPORTED
 
 
-def test_a_companion_is_loaded_once_and_only_for_languages_it_knows(native: Path) -> None:
-    companion = Companion(native, RUNTIME)
+def test_a_companion_is_used_once_it_is_there_for_languages_it_knows(native: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "aligner"
+    companion = Companion(folder, RUNTIME)
+    companion.prepare()
+    folder.symlink_to(native)
     pcm, pieces = speech(1), pieces_of(TEXTS[0])
     assert companion.align(pcm, pieces, "en") is None, "not loaded before it is wanted"
     companion.prepare()

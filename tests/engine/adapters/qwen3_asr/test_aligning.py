@@ -11,7 +11,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.adapters.qwen3_asr.aligning import Unit, repaired, token_times, units_of
+from engine.adapters.qwen3_asr.aligning import TokenTimes, Unit, repaired, token_times, units_of
 from tests.helpers.tiny_aligner import TINY
 
 
@@ -100,3 +100,9 @@ def test_times_of_tokens_never_go_back(pieces: list[str], data: st.DataObject) -
         assert one[1] <= other[0] + 1e-9
     asked_for = {token for unit in asked for token in range(unit.first, unit.last + 1)}
     assert set(range(len(pieces))) - asked_for <= set(times.guessed)
+
+
+def test_ids_without_text_lie_between_the_others() -> None:
+    times = TokenTimes(((0.1, 0.5), (0.5, 0.9)), (1,)).among([1, 3], 5)
+    assert times.spans == ((0.1, 0.1), (0.1, 0.5), (0.5, 0.5), (0.5, 0.9), (0.9, 0.9))
+    assert times.guessed == (0, 2, 3, 4)

@@ -1,0 +1,107 @@
+"""With a companion a transcript has words that were measured; without one, sentences where speech was."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+import soundfile
+
+from engine.adapters.base import Admission, Decode, RuntimeOptions
+from engine.adapters.qwen3_asr.adapter import Qwen3Adapter, load_adapter
+from engine.adapters.qwen3_asr.aligner import load_aligner
+from engine.adapters.qwen3_asr.config import read_config
+from engine.adapters.qwen3_asr.text import Qwen3Text
+from engine.adapters.qwen3_asr.vocabulary import read_vocabulary
+from engine.messages import Chunk, ChunkKind, DecodingOptions, Finished, RequestKey
+from engine.protocol.transcript import Segment, TimeSource
+from tests.helpers.tiny_aligner import TINY, make_native_aligner
+
+
+@pytest.fixture(scope="module")
+def aligner(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_native_aligner(tmp_path_factory.mktemp("aligner"))
+
+
+@pytest.fixture(scope="module")
+def adapter(aligner: Path) -> Qwen3Adapter:
+    runtime = RuntimeOptions(device="cpu", dtype="float32", num_threads=1, companion_folder=str(aligner))
+    return load_adapter(TINY, runtime)
+
+
+def chunk(kind: ChunkKind = ChunkKind.FILE, *, wants_words: bool = True) -> Chunk:
+    (path,) = [path for path in (TINY / "audio").glob("*.wav") if path.stem.startswith("ko")][:1]
+    pcm, _ = soundfile.read(path, dtype="float32")
+    return Chunk(
+        key=RequestKey("job", 0),
+        kind=kind,
+        start_sample=0,
+        pcm=pcm.astype("<f4").tobytes(),
+        options=DecodingOptions(word_timestamps=wants_words),
+        speech=((0.1, 1.2),),
+    )
+
+
+def decode(adapter: Qwen3Adapter, asked: Chunk) -> Decode:
+    (running,) = adapter.admit([Admission(asked)])
+    while running.outcome is None:
+        adapter.step([running])
+    adapter.release([running])
+    return running
+
+
+def segments(done: Decode) -> tuple[Segment, ...]:
+    text = Qwen3Text(read_vocabulary(TINY, read_config(TINY)))
+    assert isinstance(done.outcome, Finished)
+    return text.segments(done.ids, done.logprobs, done.outcome)
+
+
+def test_words_of_a_file_are_measured(adapter: Qwen3Adapter, aligner: Path) -> None:
+    asked = chunk()
+    done = decode(adapter, asked)
+    assert isinstance(done.outcome, Finished)
+    assert done.outcome.times_source is TimeSource.ALIGNED
+    pieces = [read_vocabulary(TINY, read_config(TINY)).pieces[id_] for id_ in done.ids]
+    alone = load_aligner(aligner, RuntimeOptions(device="cpu", dtype="float32", num_threads=1))
+    expected = alone.align(np.frombuffer(asked.pcm, dtype="<f4"), pieces)
+    assert expected is not None
+    assert (done.outcome.token_times, done.outcome.guessed) == (expected.spans, expected.guessed)
+    found = segments(done)
+    words = [word for segment in found for word in segment.words]
+    assert "".join(word.text for word in words) == "".join(segment.text for segment in found)
+    # This aligner's weights are random: what it says lies behind the end and has to be moved.
+    assert {word.time_source for word in words} <= {TimeSource.ALIGNED, TimeSource.INTERPOLATED}
+
+
+@pytest.mark.parametrize(
+    ("kind", "wants_words"), [(ChunkKind.FILE, False), (ChunkKind.INTERIM, True), (ChunkKind.CLOSING, True)]
+)
+def test_nothing_is_aligned_that_nobody_wants_or_that_is_live(
+    adapter: Qwen3Adapter, kind: ChunkKind, wants_words: bool
+) -> None:
+    done = decode(adapter, chunk(kind, wants_words=wants_words))
+    assert isinstance(done.outcome, Finished)
+    assert done.outcome.token_times == ()
+
+
+def test_without_a_companion_a_sentence_lies_where_speech_was() -> None:
+    runtime = RuntimeOptions(device="cpu", dtype="float32", num_threads=1)
+    adapter = load_adapter(TINY, runtime)
+    asked = chunk()
+    done = decode(adapter, asked)
+    assert isinstance(done.outcome, Finished)
+    done.outcome = msgspec.structs.replace(done.outcome, speech=asked.speech)
+    (segment,) = segments(done)
+    assert (segment.start, segment.end, segment.time_source) == (0.1, 1.2, TimeSource.VAD)
+    assert segment.words == ()
+
+
+def test_a_companion_that_is_not_there_is_not_missed(tmp_path: Path) -> None:
+    runtime = RuntimeOptions(
+        device="cpu", dtype="float32", num_threads=1, companion_folder=str(tmp_path / "not there")
+    )
+    done = decode(load_adapter(TINY, runtime), chunk())
+    assert isinstance(done.outcome, Finished)
+    assert done.outcome.token_times == ()
