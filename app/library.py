@@ -1,6 +1,7 @@
 """Recordings, the queue's rows and every transcript, in one SQLite database.
 
-This file, `library_live` and `library_schema` are the only ones with SQL.
+This file, `library_live` and those that open it (`library_opening`, `library_rescue`, `library_schema`)
+are the only ones with SQL.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ import msgspec
 
 from app import search_text
 from app.library_live import LiveNotes
+from app.library_opening import open_database, suspect
 from app.library_rows import Recording, RowKind, RowState, SearchHit, StoredSegment
-from app.library_schema import bring_up_to_date, connect
-from app.set_aside import set_aside
+from app.library_schema import connect
 from app.writer import Writer, storage_failure
 from engine.protocol.failures import Failure, FailureError, FailureKind, failure
 from engine.protocol.transcript import Options, Segment, TimeSource, Transcript, Word
@@ -30,9 +31,6 @@ from engine.protocol.transcript import Options, Segment, TimeSource, Transcript,
 __all__ = ["Library", "Recording", "RowKind", "RowState", "SearchHit", "StoredSegment", "connect"]
 
 log = logging.getLogger(__name__)
-
-_KEEP_REMOVED_S: Final = 7 * 24 * 3600.0
-"""How long a removed row can come back."""
 
 _RECORDING: Final = """SELECT r.*, (SELECT s.end_s FROM segments s WHERE s.recording_id = r.id
     ORDER BY s.number DESC LIMIT 1) AS stored_until FROM recordings r"""
@@ -55,23 +53,18 @@ class Library:
         """Open or create; a damaged database is set aside. Raises FailureError (not_readable, disk_full)."""
         self._path = path
         self._connect_to = connect
-        self._set_aside: Path | None = None
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._open()
+            self.opened: Final = open_database(path, connect)
         except OSError as error:
             raise FailureError(failure(FailureKind.NOT_READABLE, path.name, str(error))) from error
         except sqlite3.Error as error:
             raise FailureError(storage_failure(error, path.name)) from error
+        self._segment_ids = itertools.count(self.opened.last_segment_id + 1)
         self._next_numbers: dict[int, int] = {}
         self._writer = Writer(self._connect, path.name)
         self.live = LiveNotes(self._writer, self._read)
         """What is known of our own recordings beside their text."""
-
-    @property
-    def set_aside(self) -> Path | None:
-        """Where a damaged (or newer) database was moved when this one was opened; tell the user."""
-        return self._set_aside
 
     @property
     def trouble(self) -> Failure | None:
@@ -271,32 +264,15 @@ class Library:
     def _connect(self) -> sqlite3.Connection:
         return self._connect_to(self._path)
 
-    def _open(self) -> None:
-        try:
-            self._prepare()
-        except sqlite3.OperationalError:
-            raise
-        except sqlite3.DatabaseError as error:
-            log.info("the library is damaged and set aside: %s", error)
-            self._set_aside = set_aside(self._path, beside=("-wal", "-shm"))
-            self._prepare()
-
-    def _prepare(self) -> None:
-        """Bring the schema up to date. Raises sqlite3.DatabaseError for a damaged or newer database."""
-        with closing(self._connect()) as connection:
-            bring_up_to_date(connection, self._path.stat().st_size)
-            long_ago = time.time() - _KEEP_REMOVED_S
-            connection.execute("DELETE FROM recordings WHERE removed_at < ?", (long_ago,))
-            last = connection.execute("SELECT COALESCE(MAX(id), 0) FROM segments").fetchone()[0]
-        self._segment_ids = itertools.count(last + 1)
-
     def _read(self, query: str, *values: object) -> list[sqlite3.Row]:
         self._writer.settle()
         try:
             with closing(self._connect()) as connection:
                 return connection.execute(query, values).fetchall()
         except sqlite3.Error as error:
-            raise FailureError(storage_failure(error, self._path.name)) from error
+            if (trouble := storage_failure(error, self._path.name)).kind is FailureKind.LIBRARY_DAMAGED:
+                suspect(self._path)
+            raise FailureError(trouble) from error
 
     def _set_removed(self, recording_ids: Iterable[int], removed_at: float | None) -> None:
         pairs = [(removed_at, recording_id) for recording_id in recording_ids]

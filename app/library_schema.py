@@ -72,23 +72,32 @@ def connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def bring_up_to_date(connection: sqlite3.Connection, size_bytes: int) -> None:
+class NewerDatabaseError(sqlite3.DatabaseError):
+    """The database was made by a newer Jamak. It is whole, and of no use to this one."""
+
+
+def bring_up_to_date(connection: sqlite3.Connection, size_bytes: int, *, is_suspect: bool = False) -> None:
     """Check the database and run what migrations it lacks, in one transaction.
 
-    Raises sqlite3.DatabaseError for a damaged database, and for one of a newer version.
+    One that `is_suspect` is checked whole whatever its size. Raises sqlite3.DatabaseError for a damaged
+    database, and NewerDatabaseError for one of a newer version.
     """
-    check = connection.execute(
-        "PRAGMA quick_check" + ("" if size_bytes <= _FULL_CHECK_BYTES else "(recordings)")
-    )
+    is_checked_whole = is_suspect or size_bytes <= _FULL_CHECK_BYTES
+    check = connection.execute("PRAGMA quick_check" + ("" if is_checked_whole else "(recordings)"))
     if (answer := check.fetchone()[0]) != "ok":
         raise sqlite3.DatabaseError(answer)
+    migrate(connection)
+
+
+def migrate(connection: sqlite3.Connection, *, to: int = len(_MIGRATIONS)) -> None:
+    """Run the migrations up to version `to`, in one transaction. Raises NewerDatabaseError."""
     connection.execute("BEGIN IMMEDIATE")
     # Asked inside the transaction: another process may be bringing it up to date at this moment.
     version: int = connection.execute("PRAGMA user_version").fetchone()[0]
-    for number in range(version, len(_MIGRATIONS)):
+    for number in range(version, min(to, len(_MIGRATIONS))):
         for statement in _MIGRATIONS[number]:
             connection.execute(statement)
         connection.execute(f"PRAGMA user_version = {number + 1}")
     connection.execute("COMMIT")
     if version > len(_MIGRATIONS):
-        raise sqlite3.DatabaseError(f"made by a newer Jamak, schema {version}")
+        raise NewerDatabaseError(f"schema {version}")

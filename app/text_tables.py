@@ -169,6 +169,10 @@ KOREAN_FAILURES: Final[dict[FailureKind, tuple[str, str]]] = {
         "“{subject}”의 응답이 OpenAI 받아쓰기 방식이 아닙니다.",
         "주소를 확인해 주세요. 보통 /v1로 끝납니다.",
     ),
+    _K.LIBRARY_DAMAGED: (
+        "보관함 “{subject}”이(가) 손상되었습니다.",
+        "Jamak을 다시 시작해 주세요. 읽을 수 있는 것은 모두 옮겨 옵니다.",
+    ),
     _K.INTERNAL: (
         "“{subject}” 작업 중에 Jamak 안에서 문제가 생겼습니다.",
         "다시 시도하고, 계속되면 자세한 내용을 알려 주세요.",
@@ -181,7 +185,10 @@ ENGLISH: Final[dict[str, str]] = {
     "hours": "about {hours} h {minutes} min",
     "no_media_in_folder": "There is no audio or video file in “{name}”.",
     "no_media_in_folder_hint": "Choose another folder, or the files themselves.",
-    "library_set_aside": "The library was damaged. It was kept as “{name}”, and an empty one was begun.",
+    "library_set_aside": "The library was damaged. It was kept as “{name}”; "
+    "{count} recordings were taken over from it.",
+    "library_newer": "The library was made by a newer Jamak. It was kept as “{name}”, "
+    "and an empty one was begun.",
     "settings_set_aside": "The settings were damaged. They were kept as “{name}”; the defaults are used.",
     "safe_mode": "Jamak did not start properly twice, so this start uses the default settings. "
     "Yours were kept as “{name}”.",
@@ -228,6 +235,7 @@ ENGLISH: Final[dict[str, str]] = {
     "phase_partial": "partly downloaded",
     "phase_installed": "installed",
     "model_not_runnable": "cannot be run by this version",
+    "model_too_large": "{phase}, too large for this computer's memory",
 }
 
 KOREAN: Final[dict[str, str]] = {
@@ -236,7 +244,9 @@ KOREAN: Final[dict[str, str]] = {
     "hours": "약 {hours}시간 {minutes}분",
     "no_media_in_folder": "“{name}” 폴더에 오디오나 동영상 파일이 없습니다.",
     "no_media_in_folder_hint": "다른 폴더나 파일을 직접 선택해 주세요.",
-    "library_set_aside": "보관함이 손상되었습니다. “{name}”(으)로 남겨 두고 새 보관함을 만들었습니다.",
+    "library_set_aside": "보관함이 손상되었습니다. “{name}”(으)로 남겨 두고 녹음 {count}개를 옮겨 왔습니다.",
+    "library_newer": "보관함이 더 새로운 Jamak에서 만들어졌습니다. “{name}”(으)로 남겨 두고 "
+    "새 보관함을 만들었습니다.",
     "settings_set_aside": "설정이 손상되었습니다. “{name}”(으)로 남겨 두고 기본값을 사용합니다.",
     "safe_mode": "Jamak이 두 번 제대로 시작하지 못해 이번에는 기본 설정으로 시작했습니다. "
     "원래 설정은 “{name}”(으)로 남아 있습니다.",
@@ -283,4 +293,5 @@ KOREAN: Final[dict[str, str]] = {
     "phase_partial": "일부만 내려받음",
     "phase_installed": "설치됨",
     "model_not_runnable": "이 버전에서는 실행할 수 없음",
+    "model_too_large": "{phase}, 이 컴퓨터의 메모리로는 부족함",
 }

@@ -256,12 +256,14 @@ class Session(QObject):
         old.deleteLater()
 
     def _tell_what_was_set_aside(self) -> None:
+        library = self._library.opened
         for key, path in (
             ("settings_set_aside", self._safe.loaded.set_aside),
-            ("library_set_aside", self._library.set_aside),
+            ("library_newer" if library.is_from_newer else "library_set_aside", library.set_aside),
         ):
             if path is not None:
-                self.window.notices.tell(tr(key, name=path.name), kind=NoticeKind.WARNING, key=key)
+                text = tr(key, name=path.name, count=library.num_rescued)
+                self.window.notices.tell(text, kind=NoticeKind.WARNING, key=key)
         if (kept := self._safe.kept) is not None:
             key = "safe_mode"
             again = Choice(self.tr("Use my settings again"), lambda: self._use_again(kept))

@@ -152,4 +152,6 @@ def storage_failure(error: sqlite3.Error, subject: str) -> Failure:
         return failure(FailureKind.DISK_FULL, subject, detail)
     if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_AUTH")):
         return failure(FailureKind.NOT_READABLE, subject, detail)
+    if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
+        return failure(FailureKind.LIBRARY_DAMAGED, subject, detail)
     return failure(FailureKind.INTERNAL, subject, detail)

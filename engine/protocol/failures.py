@@ -51,6 +51,7 @@ class FailureKind(StrEnum):
     REMOTE_REFUSED = "remote_refused"
     REMOTE_BROKEN = "remote_broken"
     REMOTE_NOT_UNDERSTOOD = "remote_not_understood"
+    LIBRARY_DAMAGED = "library_damaged"
     INTERNAL = "internal"
 
 
@@ -239,6 +240,10 @@ SENTENCES: Final[dict[FailureKind, tuple[str, str]]] = {
     _K.REMOTE_NOT_UNDERSTOOD: (
         "What “{subject}” answers is not OpenAI's transcription interface.",
         "Check the address; it usually ends in /v1.",
+    ),
+    _K.LIBRARY_DAMAGED: (
+        "The library “{subject}” is damaged.",
+        "Start Jamak again: it takes over everything that can still be read.",
     ),
     _K.INTERNAL: (
         "Something went wrong inside Jamak with “{subject}”.",

@@ -63,7 +63,7 @@ def test_everything_of_a_row_survives_closing(path: Path) -> None:
     library.close()
     reopened = Library(path)
     assert reopened.recordings() == [changed]
-    assert reopened.set_aside is None
+    assert reopened.opened.set_aside is None
     reopened.close()
 
 
@@ -74,7 +74,7 @@ def test_two_processes_may_open_a_new_library_at_once(path: Path) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert [library.set_aside for library in libraries] == [None] * 4
+    assert [library.opened.set_aside for library in libraries] == [None] * 4
     for library in libraries:
         library.close()
 
@@ -241,7 +241,7 @@ def test_the_same_file_is_known_by_any_of_its_paths(library: Library, tmp_path: 
     assert library.find_same(str(tmp_path / "other.wav")) is None
 
 
-@pytest.mark.parametrize("damage", ["garbage", "hole", "cut"])
+@pytest.mark.parametrize("damage", ["garbage", "head", "rows", "middle", "cut"])
 def test_a_damaged_database_is_set_aside_and_said(path: Path, damage: str) -> None:
     library = Library(path)
     row = library.add("/media/a.wav", Options())
@@ -249,19 +249,62 @@ def test_a_damaged_database_is_set_aside_and_said(path: Path, damage: str) -> No
         library.add_segment(row.id, segment(f" text number {number} of many", number, number + 1))
     library.close()
     content = path.read_bytes()
-    path.write_bytes(
-        {
-            "garbage": b"this is not a database" * 1000,
-            "hole": content[:4096] + b"\xff" * 8192 + content[12288:],
-            "cut": content[: len(content) // 2],
-        }[damage]
-    )
+    half = len(content) // 8192 * 4096
+    damaged = {
+        "garbage": b"this is not a database" * 1000,
+        "head": b"\xff" * 100 + content[100:],
+        "rows": content[:4096] + b"\xff" * 4096 + content[8192:],
+        "middle": content[:half] + b"\xff" * 4096 + content[half + 4096 :],
+        "cut": content[:half],
+    }[damage]
+    path.write_bytes(damaged)
     fresh = Library(path)
-    assert fresh.set_aside is not None
-    assert fresh.set_aside.exists()
-    assert fresh.recordings() == []
+    assert fresh.opened.set_aside is not None
+    assert fresh.opened.set_aside.read_bytes() == damaged
+    names = [recording.name for recording in fresh.recordings()]
+    texts = [stored.text for stored in fresh.segments(row.id)]
+    wanted_name, min_texts = {
+        "garbage": ([], 0),
+        "head": ([], 0),
+        "rows": ([f"recovered-{row.id}"], 500),
+        "middle": (["a.wav"], 400),
+        "cut": (["a.wav"], 100),
+    }[damage]
+    assert names == wanted_name
+    assert fresh.opened.num_rescued == len(names)
+    assert len(texts) >= min_texts
+    assert set(texts) <= {f" text number {number} of many" for number in range(500)}
+    assert len(fresh.search("number 7")) == sum("7" in text for text in texts)
     assert fresh.add("/media/b.wav", Options()).name == "b.wav"
     fresh.close()
+
+
+def test_damage_met_while_in_use_is_said_and_repaired_at_the_next_start(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A large library is not checked whole at every start: what a reader meets has it checked."""
+    monkeypatch.setattr("app.library_schema._FULL_CHECK_BYTES", 0)
+    library = Library(path)
+    row = library.add("/media/a.wav", Options())
+    for number in range(500):
+        library.add_segment(row.id, segment(f" text number {number} of many", number, number + 1))
+    library.close()
+    content = path.read_bytes()
+    half = len(content) // 8192 * 4096
+    path.write_bytes(content[:half] + b"\xff" * 4096 + content[half + 4096 :])
+    library = Library(path)
+    assert library.opened.set_aside is None
+    with pytest.raises(FailureError) as caught:
+        library.segments(row.id)
+    assert caught.value.failure.kind is FailureKind.LIBRARY_DAMAGED
+    library.close()
+    repaired = Library(path)
+    assert repaired.opened.num_rescued == 1
+    assert len(repaired.segments(row.id)) > 400
+    repaired.close()
+    again = Library(path)
+    assert again.opened.set_aside is None
+    again.close()
 
 
 def test_a_database_of_a_newer_version_is_left_whole(path: Path) -> None:
@@ -270,7 +313,8 @@ def test_a_database_of_a_newer_version_is_left_whole(path: Path) -> None:
         connection.execute("PRAGMA user_version = 99")
     connection.close()
     library = Library(path)
-    assert library.set_aside is not None
+    assert library.opened.set_aside is not None
+    assert library.opened.is_from_newer
     assert library.recordings() == []
     library.close()
 

@@ -68,7 +68,7 @@ def test_a_library_from_before_recordings_is_upgraded_with_its_rows(tmp_path: Pa
             connection.execute(statement)
         bring_up_to_date(connection, path.stat().st_size)
     again = Library(path)
-    assert again.set_aside is None
+    assert again.opened.set_aside is None
     (there,) = again.recordings()
     assert there.kind is RowKind.FILE
     assert [s.text for s in again.segments(there.id)] == [" kept"]
