@@ -7,7 +7,7 @@ PEERS := $(VENV)/peers
 READY := $(VENV)/.ready
 export FILE
 
-.PHONY: run test check setup test-setup bench-setup clean
+.PHONY: run test check setup test-setup bench-setup package self-test clean-root clean
 
 run: setup
 	@exec $(BIN)/jamak $${FILE:+"$$FILE"}

@@ -30,6 +30,7 @@ rm -rf "$build/work"
 program=$build/dist/jamak
 
 # The tables of names that torch and Python carry are for debuggers; a fifth of torch.
-[ "$quick" = --quick ] || strip --strip-unneeded "$program"/_internal/torch/lib/libtorch_*.so "$program"/_internal/libpython*.so*
+[ "$quick" = --quick ] || strip --strip-unneeded "$program"/_internal/torch/lib/libtorch_*.so "$program"/_internal/libpython*.so* \
+  "$program"/_internal/python3*/lib-dynload/*.so
 "$python" packaging/licences.py "$program" "$build/collected.json" "$media"
 "$python" packaging/sizes.py "$program"

@@ -32,9 +32,9 @@ DOCUMENTS: Final = Path("/usr/share/doc")
 UNDER_THE_GPL: Final = (
     "*libx264*", "*libx265*", "*libxvidcore*", "*libpostproc*", "*libreadline*", "*readline.*.so",
     "*libgdbm*", "*_gdbm.*", "*libdb-*", "*librubberband*", "*libvidstab*", "*Qt6Charts*",
-    "*Qt6DataVisualization*", "*Qt6Graphs*", "*Qt6Quick3D*", "*Qt6VirtualKeyboard*", "*qtvirtualkeyboard*", "*Qt6HttpServer*",
-    "*Qt6NetworkAuth*", "*Qt6Lottie*", "*Qt6QuickTimeline*", "*Qt6ShaderTools*", "*Qt6WaylandCompositor*",
-    "*Qt6CanvasPainter*",
+    "*Qt6DataVisualization*", "*Qt6Graphs*", "*Qt6Quick3D*", "*Qt6VirtualKeyboard*", "*qtvirtualkeyboard*",
+    "*Qt6HttpServer*", "*Qt6NetworkAuth*", "*Qt6Lottie*", "*Qt6QuickTimeline*", "*Qt6ShaderTools*",
+    "*Qt6WaylandCompositor*", "*Qt6CanvasPainter*",
 )  # fmt: skip
 
 # What wheels without texts of their own are under.

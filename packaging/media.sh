@@ -32,8 +32,9 @@ fetch_ffmpeg() {
   return 1
 }
 
-# FFmpeg's list of codecs is in sections; those of sound follow one another.
+# FFmpeg's list of codecs is in sections; those of sound follow one another, but for some that stand among the pictures.
 sound_decoders() {
+  printf '%s,' comfortnoise dvaudio eightsvx_exp eightsvx_fib rka s302m speex
   sed -n '\,/\* audio codecs \*/,,\,/\* subtitles \*/,p' libavcodec/allcodecs.c \
     | sed -n 's/^extern const FFCodec ff_\(.*\)_decoder;.*/\1/p' | paste -sd,
 }

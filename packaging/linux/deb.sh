@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# Makes a Debian package of the built program.
+# Usage: deb.sh PROGRAM OUTPUT_FOLDER full|small     JAMAK_DEB_VERSION overrides the version (to try an upgrade).
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+program=$1 output=$2 kind=$3
+here=packaging/linux work=build/deb-$3
+version=${JAMAK_DEB_VERSION:-$(sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)-1}
+architecture=$(dpkg --print-architecture)
+name=jamak other=jamak-small
+[ "$kind" = full ] || { name=jamak-small other=jamak; }
+root=$work/root
+
+rm -rf "$work"
+mkdir -p "$root/DEBIAN" "$output"
+$here/stage.sh "$program" "$root/usr" "$kind"
+doc=$root/usr/share/doc
+[ "$name" = jamak ] || mv "$doc/jamak" "$doc/$name"
+mkdir -p "$root/usr/share/lintian/overrides"
+sed "s/@NAME@/$name/" $here/lintian-overrides >"$root/usr/share/lintian/overrides/$name"
+{
+  echo "$name ($version) stable; urgency=low"
+  echo
+  sed -n '/^- /,$s/^/  /p' packaging/CHANGELOG.md | sed 's/^  - /  * /'
+  echo
+  echo " -- The Jamak authors <jamak@localhost.localdomain>  $(git log -1 --format=%cD 2>/dev/null || date -R)"
+} | gzip -9n >"$doc/$name/changelog.Debian.gz"
+
+depends=$($here/depends.sh "$program")
+
+cat >"$root/DEBIAN/control" <<C
+Package: $name
+Version: $version
+Architecture: $architecture
+Maintainer: The Jamak authors <jamak@localhost.localdomain>
+Installed-Size: $(du -sk --apparent-size "$root/usr" | cut -f1)
+Depends: $depends, libportaudio2, libasound2-plugins
+Recommends: fonts-noto-cjk, ca-certificates, pipewire-pulse | pulseaudio, shared-mime-info, desktop-file-utils
+Conflicts: $other
+Replaces: $other
+Section: sound
+Priority: optional
+Description: speech to text on your own computer
+ Drop audio or video files on the window and read their words, with times, as
+ they are recognised; or press one button and read live captions of the
+ microphone or of what the computer plays. Correct the text, search it, play
+ any line, export it as text or subtitles.
+ .
+ Nothing leaves the machine: no account, no server, no telemetry.
+ .
+$([ "$kind" = full ] && echo " This package has the Whisper base model in it and works without a network." \
+  || echo " This package has no model in it; it offers the download at the first start.")
+C
+install -m 755 $here/postrm "$root/DEBIAN/postrm"
+(cd "$root" && find usr -type f -print0 | LC_ALL=C sort -z | xargs -0 md5sum) >"$root/DEBIAN/md5sums"
+find "$root" -type d -exec chmod 755 {} +
+find "$root/usr/share" -type f -exec chmod 644 {} +
+dpkg-deb --root-owner-group -Zxz -z"${XZ_LEVEL:-3}" --build "$root" "$output/${name}_${version}_$architecture.deb" >/dev/null
+rm -rf "$work"
+ls -l "$output/${name}_${version}_$architecture.deb"
