@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from PySide6.QtCore import QLoggingCategory, QObject, QTimer, Signal
+from PySide6.QtCore import QLoggingCategory, QObject, Qt, QTimer, Signal
 from PySide6.QtWidgets import QApplication, QMessageBox
 
 from app import settings as settings_file
@@ -84,7 +84,7 @@ def run_window(files: Sequence[str]) -> int:
     instance.files_received.connect(session.take)
     termination = Termination()
     termination.asked.connect(session.leave)
-    crashes = CrashWatch()
+    crashes = CrashWatch(session.crashed.emit)
     crashes.begin()
     session.show(files)
     try:
@@ -102,10 +102,12 @@ def run_window(files: Sequence[str]) -> int:
 class Session(QObject):
     """One run of the window: everything that lives from its first to its last moment.
 
-    Signals: `settled` when the window has been there for a moment, and everything with it.
+    Signals: `settled` when the window has been there for a moment, and everything with it; `crashed`, on
+    any thread, when something was raised that nobody caught.
     """
 
     settled = Signal()
+    crashed = Signal()
 
     def __init__(
         self,
@@ -198,6 +200,7 @@ class Session(QObject):
         self._keeper.changed.connect(self._on_settings)
         self.desk.observe(self._on_change)
         self._live.shifted.connect(self._keep_awake)
+        self.crashed.connect(self._on_crash, Qt.ConnectionType.QueuedConnection)
 
     def _make_recording(self, wishes: tuple[Wish, ...]) -> LiveSession:
         path = new_recording_path(recordings_folder(), datetime.now().astimezone())
@@ -213,6 +216,10 @@ class Session(QObject):
     def _on_given_up(self, failure: Failure) -> None:
         self.desk.on_engine_given_up(failure)
         self._live.on_engine_given_up(failure)
+
+    def _on_crash(self) -> None:
+        if not self._is_closed:
+            self.window.help_commands.tell_crash()
 
     def _on_change(self, change: DeskChange) -> None:
         if change.kind in (ChangeKind.QUEUE, ChangeKind.ROW, ChangeKind.REMOVED):

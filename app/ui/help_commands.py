@@ -79,6 +79,12 @@ class HelpCommands(QObject):
         dialog.finished.connect(self._on_report_closed)
         dialog.open()
 
+    def tell_crash(self) -> None:
+        """Say that something went wrong which nobody expected, and offer to report it."""
+        choice = Choice(self.tr("Report it…"), self.open_report)
+        text = self.tr("Something went wrong inside Jamak. What you were doing may not have been done.")
+        self._window.notices.tell(text, choice, kind=NoticeKind.WARNING, key="crash")
+
     def look_for_updates(self) -> None:
         """Ask whether there is a newer version, now and never otherwise."""
         url = updates.address()

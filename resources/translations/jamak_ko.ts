@@ -619,6 +619,14 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
 <context>
     <name>HelpCommands</name>
     <message>
+        <source>Report it…</source>
+        <translation>알리기…</translation>
+    </message>
+    <message>
+        <source>Something went wrong inside Jamak. What you were doing may not have been done.</source>
+        <translation>Jamak 안에서 문제가 생겼습니다. 방금 하신 일이 처리되지 않았을 수 있습니다.</translation>
+    </message>
+    <message>
         <source>This is Jamak %1. It was built without an address to ask for newer versions: look where you got it from.</source>
         <translation>이 프로그램은 Jamak %1입니다. 새 버전을 물어볼 주소 없이 만들어졌으니, 받으신 곳에서 확인해 주세요.</translation>
     </message>
@@ -894,6 +902,10 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
         <translation>이어받기(&amp;C)</translation>
     </message>
     <message>
+        <source>Optional: with it, Qwen3-ASR measures when each word was said.</source>
+        <translation>선택 사항입니다. 함께 있으면 Qwen3-ASR이 단어마다 말한 시각을 측정합니다.</translation>
+    </message>
+    <message>
         <source>Understands English only.</source>
         <translation>영어만 알아듣습니다.</translation>
     </message>
@@ -902,6 +914,10 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
         <translation>
             <numerusform>%n개 언어를 알아듣습니다.</numerusform>
         </translation>
+    </message>
+    <message>
+        <source>%1 would add measured times of words.</source>
+        <translation>%1을(를) 함께 받으면 단어 시각을 측정해 줍니다.</translation>
     </message>
     <message>
         <source>A folder of yours: %1</source>
@@ -914,6 +930,14 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
     <message>
         <source>Every file is as it should be.</source>
         <translation>모든 파일이 올바릅니다.</translation>
+    </message>
+    <message>
+        <source>Takes about %1 of memory, which is too much for this computer (%2).</source>
+        <translation>메모리가 약 %1 필요해서 이 컴퓨터(%2)에는 벅찹니다.</translation>
+    </message>
+    <message>
+        <source>Takes about %1 of memory; this computer has %2.</source>
+        <translation>메모리가 약 %1 필요합니다. 이 컴퓨터의 메모리는 %2입니다.</translation>
     </message>
     <message>
         <source>Choose a folder that holds a model</source>
@@ -1165,8 +1189,12 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
         <translation>영어로 번역</translation>
     </message>
     <message>
-        <source>Names and spellings that will come up, in a sentence</source>
-        <translation>녹음에 나올 이름과 낱말을 문장으로 적어 주세요</translation>
+        <source>Text that shows style and spelling</source>
+        <translation>문체와 표기를 보여 주는 글</translation>
+    </message>
+    <message>
+        <source>Names and words that will come up, with spaces between</source>
+        <translation>나올 이름과 단어를 띄어쓰기로 구분해 적어 주세요</translation>
     </message>
     <message>
         <source>&amp;Model</source>
@@ -1179,6 +1207,10 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
     <message>
         <source>Tas&amp;k</source>
         <translation>작업(&amp;T)</translation>
+    </message>
+    <message>
+        <source>Words to ex&amp;pect</source>
+        <translation>나올 단어(&amp;P)</translation>
     </message>
     <message>
         <source>&amp;Initial prompt</source>
@@ -1393,16 +1425,16 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
         <source>The recogniser was not sure of this. Listen to it.</source>
         <translation>인식이 확실하지 않은 부분입니다. 직접 들어 보세요.</translation>
     </message>
-    <message>
-        <source>Play from here</source>
-        <translation>여기부터 재생</translation>
-    </message>
 </context>
 <context>
     <name>TranscriptModel</name>
     <message>
         <source>Being recognised: {text}</source>
         <translation>인식하는 중: {text}</translation>
+    </message>
+    <message>
+        <source>about {time}</source>
+        <translation>약 {time}</translation>
     </message>
     <message>
         <source>{time}, uncertain: {text}</source>
@@ -1546,6 +1578,22 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
     <message>
         <source>%1 left</source>
         <translation>%1 남음</translation>
+    </message>
+    <message>
+        <source>Time measured word by word</source>
+        <translation>단어마다 측정한 시각</translation>
+    </message>
+    <message>
+        <source>Time given by the recogniser</source>
+        <translation>인식 모델이 알려 준 시각</translation>
+    </message>
+    <message>
+        <source>Time of the speech that this text was found in</source>
+        <translation>이 글이 들린 말소리 구간의 시각</translation>
+    </message>
+    <message>
+        <source>Estimated time</source>
+        <translation>추정한 시각</translation>
     </message>
     <message>
         <source>Waiting</source>

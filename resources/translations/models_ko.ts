@@ -71,5 +71,9 @@
       <source>The most accurate in thirty languages; wants a graphics card.</source>
       <translation>30개 언어에서 가장 정확합니다. 그래픽 카드가 필요합니다.</translation>
     </message>
+    <message>
+      <source>Helps Qwen3-ASR: measures when each word was said, where word times are asked for.</source>
+      <translation>Qwen3-ASR을 도와, 단어 시각이 필요할 때 단어마다 말한 시각을 측정합니다.</translation>
+    </message>
   </context>
 </TS>

@@ -190,3 +190,9 @@ def test_settings_put_aside_after_failed_starts_can_be_used_again(
     button.click()
     assert keeper.now.text_zoom_percent == 150
     assert (tmp_path / "settings.kept-1.json").exists()
+
+
+def test_a_crash_is_told_with_a_way_to_report_it(session: Session, qtbot: QtBot) -> None:
+    session.show()
+    session.crashed.emit()
+    qtbot.waitUntil(lambda: any("Something went wrong" in text for text in session.window.notices.texts()))
