@@ -11,6 +11,7 @@ from engine.protocol.events import (
     Backlog,
     Confirmed,
     Diagnosis,
+    EngineStats,
     Gap,
     JobCancelled,
     JobDone,
@@ -151,7 +152,7 @@ def _reduce(job: Job, event: JobEvent) -> tuple[JobChange, dict[str, Any]]:
             return JobChange.WARNING, {"warnings": (*job.warnings, failure)}
         case MediaProbed(media=media):
             return JobChange.ANSWER, {"media": media}
-        case ModelList() | Diagnosis():
+        case ModelList() | Diagnosis() | EngineStats():
             return JobChange.ANSWER, {}
         case JobDone():
             return JobChange.ENDED, {"phase": JobPhase.DONE, "tail": "", "remaining_s": None}

@@ -9,6 +9,7 @@ import msgspec
 
 from engine.protocol.failures import Failure
 from engine.protocol.requests import JobId, Request
+from engine.protocol.stats import ModelWork
 from engine.protocol.transcript import MediaInfo, Mode, Segment, Task, TimeSource
 
 Spans = tuple[tuple[float, float], ...]
@@ -99,7 +100,7 @@ class FreezeGC(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
 
 class Tick(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """Time has passed; said by a clock thread to its own loop."""
+    """Wakes a loop that waits for messages; said by a thread of its own process."""
 
 
 class FinishReason(StrEnum):
@@ -134,6 +135,10 @@ class Finished(msgspec.Struct, frozen=True, kw_only=True):
     """Passes of the decoder that were needed, the first included; 0 where nobody counted."""
     num_drafted: int = 0
     """Ids of the draft that proved right: steps that were saved."""
+    num_windows: int = 0
+    """Stretches of audio that had to be heard for this; 0 where nobody counted …"""
+    num_windows_known: int = 0
+    """… and those of them that were still in a cache."""
 
 
 class TokenIDs(msgspec.Struct, frozen=True, kw_only=True):
@@ -265,12 +270,16 @@ class WorkerHangs(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
 
 class Stats(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """A scheduler's state, said about once a second while it works."""
+    """A scheduler's state, said about once a second while it works, and when it has nothing more to do."""
 
     worker: str
     num_waiting: int
     num_running: int
     num_slots: int
+    tokens_per_s: float
+    """While it was busy, in the last ten times this was said; as is the next."""
+    real_time_factor: float
+    work: ModelWork
 
 
 class MediaOpened(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -362,14 +371,11 @@ ThreadMessage = (
     | ModelJobEnded
     | ServerModels
     | WorkerDied
-    | Tick
 )
-SchedulerMessage = Chunk | Finish | Abort | FreezeGC | ConnectDetokenizer | Tick
+SchedulerMessage = Chunk | Finish | Abort | FreezeGC | ConnectDetokenizer
 RemoteMessage = Chunk | Finish | Abort | FreezeGC | PresentKey | BatchStrOutput | Ended
 """The last two come from the loop's own helper thread."""
-DetokenizerMessage = (
-    BatchTokenIDOutput | BatchEmbeddingOutput | Finish | Abort | Ended | FreezeGC | LoadText | Tick
-)
+DetokenizerMessage = BatchTokenIDOutput | BatchEmbeddingOutput | Finish | Abort | Ended | FreezeGC | LoadText
 ManagerMessage = (
     Request
     | BatchStrOutput

@@ -70,7 +70,7 @@ def run(
                     session, console, asked.action or "list", getattr(asked, "models", []), server=server
                 )
             case "serve":
-                return run_serve(console, asked, config or default_config(), make_client)
+                return run_serve(console, asked, config or default_config())
             case _ if asked.self_test:
                 return run_self_test(config or default_config(), make_client, console)
             case _:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Final
 
 from app.cli.console import Console
-from app.ports import ClientMaker
 from app.server_key import KEY_VARIABLE, key_path, own_key
 from app.texts import tr
 from engine.config import EngineConfig
@@ -80,9 +79,7 @@ def add_serve(commands: argparse._SubParsersAction[argparse.ArgumentParser], epi
     command.add_argument("--until-stdin-ends", action="store_true", help=argparse.SUPPRESS)
 
 
-def run_serve(
-    console: Console, asked: argparse.Namespace, config: EngineConfig, make_client: ClientMaker
-) -> int:
+def run_serve(console: Console, asked: argparse.Namespace, config: EngineConfig) -> int:
     """Serve until told to end; return 0, or 1 if the door could not be opened."""
     if any(find_spec(library) is None for library in _LIBRARIES):
         console.tell("jamak: " + tr("cli_serve_libraries"))
@@ -107,7 +104,7 @@ def run_serve(
         console.tell(tr("cli_serve_key", where=where))
     console.result(f"{url_of(listener)}/v1\n")
     door = _server_config(asked, config, key)
-    run_server(door, config, listener, ends_with_stdin=asked.until_stdin_ends, make_client=make_client)
+    run_server(door, config, listener, ends_with_stdin=asked.until_stdin_ends)
     return 0
 
 

@@ -40,6 +40,7 @@ from engine.protocol.requests import (
     JobRequest,
     Listen,
     ListModels,
+    Measure,
     ProbeMedia,
     RemoveModel,
     SetOptions,
@@ -170,6 +171,10 @@ class EngineClient:
     def diagnose(self) -> JobId:
         """Ask for versions, devices and paths."""
         return self._ask(Diagnose(client=self._client, job=_new_job()))
+
+    def measure(self) -> JobId:
+        """Ask how much there is to do and how fast it goes."""
+        return self._ask(Measure(client=self._client, job=_new_job()))
 
     def cancel(self, job: JobId) -> None:
         """Forget a job; it still tells its one ending, which may be another if that was on its way."""

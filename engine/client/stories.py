@@ -15,6 +15,7 @@ from engine.protocol.requests import (
     JobRequest,
     Listen,
     ListModels,
+    Measure,
     ProbeMedia,
     RemoveModel,
     TranscribeFile,
@@ -74,7 +75,7 @@ def subject_of(request: JobRequest) -> str:
             return PurePath(model).name
         case Listen(options=options):
             return subject_of_model(options.model)
-        case ListModels() | Diagnose():
+        case ListModels() | Diagnose() | Measure():
             return "Jamak"
         case _:
             assert_never(request)

@@ -27,7 +27,6 @@ from engine.messages import (
     FreezeGC,
     LoadText,
     StrOutput,
-    Tick,
     TokenIDs,
     WorkerFailed,
     WorkerReady,
@@ -77,7 +76,6 @@ class DetokenizerManager:
             Abort: self._on_job_over,
             LoadText: self._on_load_text,
             FreezeGC: self._on_freeze,
-            Tick: lambda _: None,
         }
 
     @property

@@ -11,12 +11,14 @@ from engine.config import DetokenizerSettings, EngineConfig, RemoteSettings, Sch
 from engine.ipc import Outbox
 from engine.manager.inflight import InFlight
 from engine.messages import (
+    SAMPLE_RATE_HZ,
     Abort,
     Chunk,
     ConnectDetokenizer,
     Finish,
     FreezeGC,
     PresentKey,
+    Stats,
     WorkerDied,
     WorkerFailed,
     WorkerReady,
@@ -25,12 +27,14 @@ from engine.protocol.elsewhere import is_elsewhere, parse_elsewhere, subject_of_
 from engine.protocol.events import ModelState, WorkerPhase
 from engine.protocol.failures import Failure, FailureKind, failure
 from engine.protocol.requests import JobId
+from engine.protocol.stats import ModelLoad
 from engine.workers import Worker, Workers
 
 log = logging.getLogger(__name__)
 
 MAX_IDLE_DEATHS = 2
 """So often a process may end with no chunk to blame before its jobs fail."""
+_BYTES_PER_SECOND = 4 * SAMPLE_RATE_HZ
 SPARE_CHUNKS = 4
 """Sent beyond what a model can run, so that a free slot never waits for us."""
 
@@ -68,6 +72,8 @@ class _Model:
     num_idle_deaths: int = 0
     """Deaths in a row that no chunk can be blamed for: while loading, or with nothing to do."""
     idle_since_s: float = 0.0
+    stats: Stats | None = None
+    """What its process said last of its work."""
 
 
 @dataclass(frozen=True)
@@ -248,6 +254,15 @@ class Fleet:
         if hung is not None and hung.name == worker:
             self._workers.kill(hung)
 
+    def told(self, message: Stats) -> None:
+        """Note what a scheduler says of its work."""
+        if (model := self._model_of(message.worker)) is not None:
+            model.stats = message
+
+    def loads(self) -> tuple[ModelLoad, ...]:
+        """Return what is loaded, and how much each has to do."""
+        return tuple(_load_of(model) for model in self._models.values() if model.worker is not None)
+
     def facts(self) -> Iterable[tuple[str, str]]:
         """Yield what is loaded, for a report."""
         for model in self._models.values():
@@ -386,3 +401,20 @@ class Fleet:
             if model.worker is not None and model.worker.name == worker:
                 return model
         return None
+
+
+def _load_of(model: _Model) -> ModelLoad:
+    backlog_s = model.in_flight.num_all_bytes / _BYTES_PER_SECOND
+    if model.stats is None:
+        return ModelLoad(model=model.source.name, num_slots=model.num_slots, backlog_s=backlog_s)
+    stats = model.stats
+    return ModelLoad(
+        model=model.source.name,
+        num_waiting=stats.num_waiting,
+        num_running=stats.num_running,
+        num_slots=stats.num_slots,
+        backlog_s=backlog_s,
+        tokens_per_s=stats.tokens_per_s,
+        real_time_factor=stats.real_time_factor,
+        work=stats.work,
+    )

@@ -45,6 +45,11 @@ class InFlight:
         """What may be in the model's process now."""
         return [key for key, entry in self._entries.items() if entry.is_sent]
 
+    @property
+    def num_all_bytes(self) -> int:
+        """How much audio is on its way, of all jobs."""
+        return sum(len(entry.chunk.pcm) for entry in self._entries.values())
+
     def num_bytes(self, job: JobId) -> int:
         """Return how much audio of `job` is on its way."""
         return sum(len(entry.chunk.pcm) for (owner, _), entry in self._entries.items() if owner == job)

@@ -39,7 +39,6 @@ from engine.messages import (
     NothingUntil,
     ServerModels,
     Stats,
-    Tick,
     WorkerDied,
     WorkerFailed,
     WorkerHangs,
@@ -48,6 +47,7 @@ from engine.messages import (
 from engine.protocol import PROTOCOL_VERSION
 from engine.protocol.events import (
     Diagnosis,
+    EngineStats,
     JobCancelled,
     JobDone,
     JobFailed,
@@ -72,6 +72,7 @@ from engine.protocol.requests import (
     JobRequest,
     Listen,
     ListModels,
+    Measure,
     ProbeMedia,
     RemoveModel,
     Request,
@@ -163,7 +164,9 @@ class TranscriptionManager:
                 self._heard_of_model(message)
             case ServerModels():
                 self._heard_of_server(message)
-            case BatchEmbeddingOutput() | Stats() | Tick():
+            case Stats():
+                self._fleet.told(message)
+            case BatchEmbeddingOutput():
                 log.debug("nobody waits for %s", type(message).__name__)
             case _:
                 self._ask(message)
@@ -208,6 +211,9 @@ class TranscriptionManager:
                 self._model_jobs.verify(job, request.model)
             case RemoveModel():
                 self._model_jobs.remove(job, request.model)
+            case Measure():
+                stats = EngineStats(job=job, models=self._fleet.loads(), num_jobs=self._stories.num_open - 1)
+                self._stories.tell(stats, JobDone(job=job))
             case Diagnose():
                 facts = (*machine_facts(self._config), *self._fleet.facts())
                 self._stories.tell(Diagnosis(job=job, facts=facts), JobDone(job=job))

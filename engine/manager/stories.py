@@ -30,6 +30,11 @@ class Stories:
         """Return a client's open jobs."""
         return [job for job, owner in self._client_of.items() if owner == client]
 
+    @property
+    def num_open(self) -> int:
+        """How many jobs have not ended."""
+        return len(self._client_of)
+
     def is_stalled(self, job: JobId) -> bool:
         """Say whether the job's client does not keep up with what it is told."""
         return self._clients.is_stalled(self._client_of.get(job, ""))

@@ -8,6 +8,7 @@ import msgspec
 
 from engine.protocol.failures import Failure
 from engine.protocol.requests import JobId
+from engine.protocol.stats import ModelLoad
 from engine.protocol.transcript import MediaInfo, ModelInfo, Segment
 
 
@@ -156,6 +157,16 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     facts: tuple[tuple[str, str], ...]
 
 
+class EngineStats(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """The answer to `Measure`."""
+
+    job: JobId
+    models: tuple[ModelLoad, ...]
+    """Those that are loaded."""
+    num_jobs: int
+    """Open, of all clients."""
+
+
 class JobDone(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """The ending: everything was told. Numbers are 0 for jobs without audio."""
 
@@ -198,6 +209,7 @@ JobEvent = (
     | MediaProbed
     | ModelList
     | Diagnosis
+    | EngineStats
     | JobEnding
 )
 Event = Welcome | Refused | ModelState | EngineLost | JobEvent

@@ -160,8 +160,23 @@ class Diagnose(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     job: JobId
 
 
+class Measure(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Ask how much there is to do and how fast it goes: `EngineStats`, then the ending."""
+
+    client: str
+    job: JobId
+
+
 JobRequest = (
-    TranscribeFile | Listen | ProbeMedia | ListModels | DownloadModel | VerifyModel | RemoveModel | Diagnose
+    TranscribeFile
+    | Listen
+    | ProbeMedia
+    | ListModels
+    | DownloadModel
+    | VerifyModel
+    | RemoveModel
+    | Diagnose
+    | Measure
 )
 StreamRequest = Feed | Flush | CloseStream | SetOptions
 """What is said to an open live session."""

@@ -14,6 +14,7 @@ from engine.adapters.base import Admission, AsrAdapter, Decode, OutOfMemory, Ret
 from engine.messages import Finished, TokenIDs
 from engine.protocol.failures import Failure, FailureError, FailureKind, failure
 from engine.protocol.requests import JobId
+from engine.scheduler.tally import Tally
 from engine.scheduler.ticket import Ticket
 
 log = logging.getLogger(__name__)
@@ -48,6 +49,7 @@ class Batch:
         self._is_doubtful = False
         """An exception came, and nothing has succeeded since: is it the chunk or the network?"""
         self.tickets: list[Ticket] = []
+        self.tally = Tally()
 
     @property
     def slots(self) -> int:
@@ -67,6 +69,7 @@ class Batch:
                 return self._start_each(tickets) if len(tickets) > 1 else self._refuse(tickets[0], reason)
             case decodes:
                 self._is_doubtful = False
+                self.tally.num_prefills += 1
                 for ticket, decode in zip(tickets, decodes, strict=True):
                     ticket.decode = decode
                 self.tickets += tickets
@@ -90,11 +93,14 @@ class Batch:
             case Failure() as reason:
                 return self._isolate(stepping, reason)
             case None:
+                self.tally.num_steps += 1
                 return Setback()
 
     def take_news(self) -> tuple[TokenIDs, ...]:
         """Return what was not sent yet, and count it as sent."""
-        return tuple(_output(ticket) for ticket in self.tickets if _has_news(ticket))
+        news = tuple(_output(ticket) for ticket in self.tickets if _has_news(ticket))
+        self.tally.count(news)
+        return news
 
     def take_ended(self) -> Setback:
         """Let go of those that have an outcome; who is to be retried goes on to the next temperature."""

@@ -33,7 +33,6 @@ from engine.messages import (
     LoadText,
     SchedulerMessage,
     Stats,
-    Tick,
     WorkerFailed,
     WorkerReady,
 )
@@ -142,6 +141,7 @@ class Scheduler:
         for message in self._wires.receive(self._patience_s if self.is_working else timeout_s):
             self._take(message)
         begun_s = self._clock()
+        was_working = self.is_working
         side = self._admit()
         self._was_live = self._batch.is_live
         self._accept(self._batch.step())
@@ -150,7 +150,9 @@ class Scheduler:
             self._wires.send(BatchTokenIDOutput(model=self._text.model, outputs=outputs))
         self._accept(self._batch.take_ended())
         self._forward_finishes()
-        self._tell_stats()
+        if was_working:
+            self._batch.tally.busy_s += self._clock() - begun_s
+            self._tell_stats()
 
     @property
     def _patience_s(self) -> float:
@@ -172,8 +174,6 @@ class Scheduler:
             case FreezeGC():
                 gc.collect()
                 gc.freeze()
-            case Tick():
-                pass
             case _:
                 assert_never(message)
 
@@ -276,15 +276,20 @@ class Scheduler:
 
     def _tell_stats(self) -> None:
         now_s = self._clock()
-        if self.is_working and now_s >= self._stats_due_s:
-            self._stats_due_s = now_s + STATS_INTERVAL_S
-            stats = Stats(
-                worker=self._worker,
-                num_waiting=len(self._waiting),
-                num_running=len(self._batch.tickets),
-                num_slots=self._batch.slots,
-            )
-            self._wires.tell(stats)
+        if self.is_working and now_s < self._stats_due_s:
+            return
+        self._stats_due_s = now_s + STATS_INTERVAL_S
+        work, tokens_per_s, real_time_factor = self._batch.tally.sum_up()
+        stats = Stats(
+            worker=self._worker,
+            num_waiting=len(self._waiting),
+            num_running=len(self._batch.tickets),
+            num_slots=self._batch.slots,
+            tokens_per_s=tokens_per_s,
+            real_time_factor=real_time_factor,
+            work=work,
+        )
+        self._wires.tell(stats)
 
     def _tickets(self) -> Iterator[Ticket]:
         yield from self._batch.tickets

@@ -14,9 +14,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from engine.server import models, transcriptions
+from engine.server import metrics, models, transcriptions
 from engine.server.door import Door
 from engine.server.errors import ApiError, answer_api_error, answer_crash, answer_http_exception
+from engine.server.metrics import Counting, Counts
 from engine.server.security import Guard
 
 _HANDLERS: Final[dict[type[Exception], Callable[[Request, Exception], Awaitable[Response]]]] = {
@@ -37,7 +38,8 @@ def make_app(door: Door) -> Starlette:
         finally:
             await door.bridge.close()
 
-    middleware = [Middleware(Guard, config=door.config)]
+    counts = Counts()
+    middleware = [Middleware(Counting, counts=counts), Middleware(Guard, config=door.config)]
     if door.config.allowed_origins:
         # Outermost: the answers of the guard must be readable too, and a preflight shows no key.
         cors = Middleware(
@@ -48,12 +50,20 @@ def make_app(door: Door) -> Starlette:
         )
         middleware.insert(0, cors)
     return Starlette(
-        routes=_routes(door), middleware=middleware, exception_handlers=dict(_HANDLERS), lifespan=lifespan
+        routes=_routes(door, counts),
+        middleware=middleware,
+        exception_handlers=dict(_HANDLERS),
+        lifespan=lifespan,
     )
 
 
-def _routes(door: Door) -> list[BaseRoute]:
+def _routes(door: Door, counts: Counts) -> list[BaseRoute]:
     async def health(_request: Request) -> Response:
         return JSONResponse({"status": "ok" if door.bridge.has_engine else "starting"})
 
-    return [Route("/health", health), *models.routes(door), *transcriptions.routes(door)]
+    return [
+        Route("/health", health),
+        *metrics.routes(door, counts),
+        *models.routes(door),
+        *transcriptions.routes(door),
+    ]

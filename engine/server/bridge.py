@@ -44,6 +44,7 @@ class Client(Protocol):
     def set_options(self, job: JobId, *, language: str | None) -> None: ...
     def cancel(self, job: JobId) -> None: ...
     def list_models(self) -> JobId: ...
+    def measure(self) -> JobId: ...
 
 
 class ClientMaker(Protocol):
@@ -153,6 +154,10 @@ class Bridge:
     def list_models(self) -> Job:
         """Ask for the models."""
         return self._follow(self._client.list_models())
+
+    def measure(self) -> Job:
+        """Ask how much there is to do and how fast it goes."""
+        return self._follow(self._client.measure())
 
     def forget(self, job: JobId) -> None:
         """Cancel a job and drop what is still told of it; nothing happens once it has ended."""

@@ -169,7 +169,8 @@ class WhisperAdapter:
         dims = self._network.config.dims
         encoded = iter(self._network.encode(log_mel(pcm, dims.n_mels)) if pcm else ())
         states = [next(encoded) if found is None else found for found in known]
-        for row, window in zip(rows, states, strict=True):
+        for row, window, found in zip(rows, states, known, strict=True):
+            row.num_windows, row.num_windows_known = 1, int(found is not None)
             # A copy, because a view would keep the windows it was encoded with.
             self._recent_audio.put(row.content, window.clone())
         return torch.stack(states)
@@ -350,6 +351,8 @@ class WhisperAdapter:
             is_suspect=is_suspect and attempt.reason is not FinishReason.SILENCE,
             num_steps=row.num_steps,
             num_drafted=row.num_drafted,
+            num_windows=row.num_windows,
+            num_windows_known=row.num_windows_known,
         )
         self._rejected.forget(_attempts_key(row))
         self._recent_audio.forget(row.content)

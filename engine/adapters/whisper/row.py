@@ -49,6 +49,8 @@ class Row:
     max_ids: int = 0
     num_steps: int = 0
     num_drafted: int = 0
+    num_windows: int = 0
+    num_windows_known: int = 0
     no_speech_prob: float = 0.0
     reason: FinishReason | None = None
     ids: list[int] = field(default_factory=list)

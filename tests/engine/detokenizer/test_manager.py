@@ -27,7 +27,6 @@ from engine.messages import (
     LoadText,
     RequestKey,
     StrOutput,
-    Tick,
     TokenIDs,
 )
 from engine.protocol.failures import FailureKind
@@ -209,7 +208,7 @@ def test_endings_and_markers_are_passed_on_in_order(bench: Bench) -> None:
     finish = Finish(job="a", num_chunks=1)
     bench.say(_ids(A, "a"))
     batch = BatchTokenIDOutput(model="toy", outputs=(_ids(B, "b", finished=FINISHED),))
-    sent = bench.hear(ended, batch, finish, Tick())
+    sent = bench.hear(ended, batch, finish)
     assert [type(message) for message in sent] == [Ended, BatchStrOutput, Finish]
     assert bench.manager.num_states == 0
 

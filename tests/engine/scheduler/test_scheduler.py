@@ -28,7 +28,6 @@ from engine.messages import (
     RequestKey,
     SchedulerMessage,
     Stats,
-    Tick,
     TokenIDs,
 )
 from engine.protocol.failures import FailureKind
@@ -555,14 +554,30 @@ def test_stats_are_told_once_a_second_while_there_is_work(bench: Bench) -> None:
     assert bench.wires.told == []
     bench.put(*[_chunk(f"a{index}", toy_audio(0, 1, 2)) for index in range(6)])
     bench.turn(3)
-    assert bench.wires.told == [Stats(worker="scheduler-1", num_waiting=2, num_running=4, num_slots=4)]
+    (told,) = bench.wires.told
+    assert (told.worker, told.num_waiting, told.num_running, told.num_slots) == ("scheduler-1", 2, 4, 4)
     bench.now_s += 1.0
     bench.turn(3)
     assert len(bench.wires.told) == 2
 
 
+def test_the_last_stats_count_all_that_was_done(bench: Bench) -> None:
+    audio = toy_audio(0, 1, 2)
+    bench.put(*[_chunk(f"a{index}", audio) for index in range(6)])
+    bench.run()
+    last = bench.wires.told[-1]
+    assert (last.num_waiting, last.num_running) == (0, 0)
+    assert last.work.num_tokens == 6 * len(expected_ids(audio))
+    assert last.work.num_steps == 2 * (len(expected_ids(audio)) + 1), "four at a time, then two"
+    assert last.work.num_prefills == 2
+    assert last.work.audio_s == 6 * len(audio) / 16_000
+    num_told = len(bench.wires.told)
+    bench.turn(3)
+    assert len(bench.wires.told) == num_told, "and then there is nothing to tell"
+
+
 def test_freezing_takes_what_is_there_out_of_the_collectors_sight(bench: Bench) -> None:
-    bench.put(FreezeGC(), Tick())
+    bench.put(FreezeGC())
     try:
         bench.turn()
         assert gc.get_freeze_count() > 0
