@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from engine.adapters.words import is_cut
+
 LOOP_MIN_REPEATS: Final = 5
 LOOP_MIN_IDS: Final = 20
 """A short word may be said often ("no no no"): a loop is also this long, all repeats together."""
 LOOP_MAX_UNIT_IDS: Final = 50
 LOOP_KEPT_REPEATS: Final = 2
 """Of a loop that nothing breaks; enough to see what it was."""
+MAX_CHARACTER_IDS: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,3 +43,14 @@ def find_loop(ids: Sequence[int]) -> Loop | None:
         if repeats >= LOOP_MIN_REPEATS and repeats * unit >= LOOP_MIN_IDS:
             return Loop(unit, repeats)
     return None
+
+
+def num_whole(pieces: Sequence[bytes]) -> int:
+    """Return how many of `pieces`, the bytes of ids, can be kept so that no character is cut at the end.
+
+    A loop that was cut by its ids may end anywhere, also inside a character of several ids.
+    """
+    count = len(pieces)
+    while count and is_cut(b"".join(pieces[max(0, count - MAX_CHARACTER_IDS) : count])):
+        count -= 1
+    return count

@@ -174,7 +174,7 @@ class Qwen3Adapter:
             self._accept(row, row.attempt())
         elif row.is_last and len(chunk.options.temperatures) < 2 and (known := self._known_attempt(chunk)):
             # Nobody wants a second attempt: this one is what is left of the first.
-            self._accept(row, settle([known]), is_suspect=True)
+            self._accept(row, settle([known], self._vocabulary.pieces), is_suspect=True)
         return row.decode.outcome is not None
 
     def _known_attempt(self, chunk: Chunk) -> Attempt | None:
@@ -253,7 +253,8 @@ class Qwen3Adapter:
             self._accept(row, attempt)
         elif row.is_last:
             before = self._known_attempt(row.decode.chunk)
-            self._accept(row, settle([attempt, *([before] if before else [])]), is_suspect=True)
+            attempts = [attempt, *([before] if before else [])]
+            self._accept(row, settle(attempts, self._vocabulary.pieces), is_suspect=True)
         else:
             self._rejected.put(_attempts_key(row.decode.chunk), attempt)
             row.decode.outcome = Retry(attempt.objection)

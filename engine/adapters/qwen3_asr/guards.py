@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from engine.adapters.loops import find_loop
+from engine.adapters.loops import find_loop, num_whole
 from engine.messages import FinishReason
 
 REPETITION_PENALTY: Final = 1.1
@@ -59,15 +59,16 @@ def is_leak(text: str, context: str, no_speech_prob: float) -> bool:
     return bool(said) and no_speech_prob > DOUBTFUL_NO_SPEECH and set(said) <= set(_words(context))
 
 
-def settle(attempts: Sequence[Attempt]) -> Attempt:
+def settle(attempts: Sequence[Attempt], pieces: Sequence[bytes]) -> Attempt:
     """Return what to keep of `attempts`: the first that nothing speaks against, else the likeliest.
 
-    A loop is cut to two repeats; of two answers that only say the context nothing is kept.
+    A loop is cut to two repeats; of two answers that only say the context nothing is kept. `pieces` are
+    the bytes of each id of the vocabulary.
     """
     best = max(attempts, key=lambda attempt: (attempt.objection is None, attempt.avg_logprob))
     if best.is_echo:
         return silenced(best)
-    return without_loop(best)
+    return without_loop(best, pieces)
 
 
 def silenced(attempt: Attempt) -> Attempt:
@@ -75,12 +76,13 @@ def silenced(attempt: Attempt) -> Attempt:
     return replace(attempt, ids=(), logprobs=(), text="", reason=FinishReason.SILENCE)
 
 
-def without_loop(attempt: Attempt) -> Attempt:
+def without_loop(attempt: Attempt, pieces: Sequence[bytes]) -> Attempt:
     """Return `attempt` without most of the loop it ends in; itself if there is none."""
     loop = find_loop(attempt.ids)
     if loop is None:
         return attempt
     kept = len(attempt.ids) - loop.surplus
+    kept = num_whole([pieces[id_] for id_ in attempt.ids[:kept]])
     return replace(attempt, ids=attempt.ids[:kept], logprobs=attempt.logprobs[:kept])
 
 

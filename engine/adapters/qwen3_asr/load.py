@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from engine.adapters.base import RuntimeOptions
-from engine.adapters.checkpoint import open_checkpoint
+from engine.adapters.checkpoint import Checkpoint, open_checkpoint
 from engine.adapters.layers import Projection
 from engine.adapters.quantised import has_bfloat16, is_exact
 from engine.adapters.qwen3_asr.config import (
@@ -55,19 +55,23 @@ def load_network(folder: Path, options: RuntimeOptions, kind: Kind) -> Qwen3Asr:
     """
     config = read_config(folder)
     require_kind(config, kind, folder.name)
+    network = build_network(open_checkpoint(folder), config, options)
+    _try(network, folder)
+    return network
+
+
+def build_network(checkpoint: Checkpoint, config: Qwen3Config, options: RuntimeOptions) -> Qwen3Asr:
+    """Make a network of a checkpoint's weights. Raises OutOfMemory, FailureError."""
     runtime = choose_runtime(_with_dtype(options))
     apply_threads(runtime)
-    checkpoint = open_checkpoint(folder)
     with torch.inference_mode(), out_of_memory_raised():
-        cache = WeightCache(_cache_path(options, folder, runtime))
+        cache = WeightCache(_cache_path(options, checkpoint.folder, runtime))
         weights = WeightReader(checkpoint, runtime, cache, _renamer(config.layout))
-        network = Qwen3Asr(
-            config, runtime, _encoder(weights, config, runtime), _text(weights, config, runtime)
-        )
+        encoder, text = _encoder(weights, config, runtime), _text(weights, config, runtime)
+        network = Qwen3Asr(config, runtime, encoder, text)
         if unknown := [name for name in weights.left if not _is_spare(name, config)]:
             raise checkpoint.broken(f"{len(unknown)} weights have no place, {unknown[0]} among them")
         cache.save()
-    _try(network, folder)
     return network
 
 

@@ -77,7 +77,7 @@ class Heading(Enum):
 def judge_start(text: str, num_ids: int) -> Heading:
     """Say whether an answer that begins with `text`, with no mark in it yet, may still become a header."""
     begun = _bare(text)
-    lines = [_LANGUAGE, *(name.casefold() for name in NAMES.values())]
+    lines = [_LANGUAGE, _ROLE, *(name.casefold() for name in NAMES.values())]
     may_be = any(line.startswith(begun) or begun.startswith(line) for line in lines)
     return Heading.OPEN if may_be and num_ids < MAX_HEADER_IDS else Heading.TEXT
 
