@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import logging
 import sys
 from collections.abc import Sequence
@@ -21,7 +22,6 @@ from app.desk import Desk
 from app.engine_link import EngineLink
 from app.keep_awake import KeepAwake
 from app.library import Library
-from app.live_session import LiveSession, LiveWish
 from app.paths import (
     instance_address,
     library_path,
@@ -37,7 +37,7 @@ from app.single_instance import SingleInstance
 from app.start_record import SafeStart, StartRecord, settings_for_start
 from app.texts import failure_line, tr
 from app.ui.icons import app_icon
-from app.ui.live import Live
+from app.ui.live import Live, SessionPort
 from app.ui.main_window import MainWindow, Parts
 from app.ui.model_shelf import ModelShelf
 from app.ui.notices import Choice, NoticeKind
@@ -201,8 +201,15 @@ class Session(QObject):
         self.desk.observe(self._on_change)
         self._live.shifted.connect(self._keep_awake)
         self.crashed.connect(self._on_crash, Qt.ConnectionType.QueuedConnection)
+        self.settled.connect(self._get_ready_to_record)
 
-    def _make_recording(self, wishes: tuple[Wish, ...]) -> LiveSession:
+    def _get_ready_to_record(self) -> None:
+        """Load what recording needs: the window opens without it, and who presses Record begins to speak."""
+        self.window.background.run(lambda: importlib.import_module("app.live_session"), lambda _: None)
+
+    def _make_recording(self, wishes: tuple[Wish, ...]) -> SessionPort:
+        from app.live_session import LiveSession, LiveWish
+
         path = new_recording_path(recordings_folder(), datetime.now().astimezone())
         wish = LiveWish(sources=wishes, path=path, options=self._keeper.now.options())
         return LiveSession(wish, self._audio, self._link, self.desk.live)

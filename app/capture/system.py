@@ -11,12 +11,13 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, Final
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, Final
 
 from app.capture.devices import Device, DeviceKind, OnBlock, Stream
-from app.capture.ring import Samples
+
+if TYPE_CHECKING:
+    # Devices are listed by many who never record.
+    from app.capture.ring import Samples
 
 log = logging.getLogger(__name__)
 
@@ -132,7 +133,7 @@ class _PlainStream:
         self, sounddevice: Any, device: str | int, rate_hz: int, num_channels: int, on_block: OnBlock
     ) -> None:
         def on_audio(frames: Samples, _num: int, _time: object, _status: object) -> None:
-            on_block(frames[:, 0] if num_channels == 1 else frames.mean(axis=1, dtype=np.float32))
+            on_block(frames[:, 0] if num_channels == 1 else frames.mean(axis=1, dtype="float32"))
 
         stream = sounddevice.InputStream(
             device=device,
