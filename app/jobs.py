@@ -12,6 +12,7 @@ from engine.protocol.events import (
     Confirmed,
     Diagnosis,
     EngineStats,
+    Flushed,
     Gap,
     JobCancelled,
     JobDone,
@@ -23,6 +24,8 @@ from engine.protocol.events import (
     ModelList,
     Progress,
     SegmentDone,
+    SpeechEnded,
+    SpeechStarted,
     Tail,
     Warned,
 )
@@ -146,7 +149,7 @@ def _reduce(job: Job, event: JobEvent) -> tuple[JobChange, dict[str, Any]]:
                 "total": known,
                 "remaining_s": remaining_s,
             }
-        case Backlog() | Gap():
+        case Backlog() | Gap() | SpeechStarted() | SpeechEnded() | Flushed():
             return JobChange.NOTHING, {}
         case Warned(failure=failure):
             return JobChange.WARNING, {"warnings": (*job.warnings, failure)}

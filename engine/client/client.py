@@ -49,7 +49,7 @@ from engine.protocol.requests import (
     UseKey,
     VerifyModel,
 )
-from engine.protocol.transcript import Options
+from engine.protocol.transcript import Options, VadSettings
 
 log = logging.getLogger(__name__)
 
@@ -105,9 +105,14 @@ class EngineClient:
             )
         )
 
-    def listen(self, options: Options, start_sample: int = 0) -> JobId:
-        """Open a live session; what is fed to it is told while it is spoken, from `start_sample` on."""
-        request = Listen(client=self._client, job=_new_job(), options=options, start_sample=start_sample)
+    def listen(self, options: Options, start_sample: int = 0, turns: VadSettings | None = None) -> JobId:
+        """Open a live session; what is fed to it is told while it is spoken, from `start_sample` on.
+
+        With `turns` it also tells where speech begins and ends, and flushes there.
+        """
+        request = Listen(
+            client=self._client, job=_new_job(), options=options, start_sample=start_sample, turns=turns
+        )
         with self._lock:
             self._streams.open(request.job, start_sample)
         return self._ask(request)
@@ -126,9 +131,12 @@ class EngineClient:
             self._conversation.say(Feed(client=self._client, job=job, first_sample=first_sample, pcm=pcm))
             return True
 
-    def flush(self, job: JobId) -> None:
-        """Pause a live session: everything fed so far is decoded and confirmed, and it stays open."""
-        self._say(Flush(client=self._client, job=job))
+    def flush(self, job: JobId, at_sample: int | None = None) -> None:
+        """Pause a live session: everything fed so far is decoded and confirmed, and it stays open.
+
+        With `at_sample` only what was said before it. `Flushed` tells when that is so.
+        """
+        self._say(Flush(client=self._client, job=job, at_sample=at_sample))
 
     def close_stream(self, job: JobId) -> None:
         """End a live session: everything fed so far is decoded and confirmed, then comes `JobDone`."""

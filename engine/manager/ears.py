@@ -9,6 +9,7 @@ import numpy as np
 from engine.manager.live_audio import Samples
 from engine.manager.vad import FRAME_SAMPLES, Frames, SpeechDetector
 from engine.messages import SAMPLE_RATE_HZ
+from engine.protocol.transcript import DEFAULT_VAD
 
 JUDGED_SAMPLES: Final = SAMPLE_RATE_HZ
 """Of missing audio so much is shown to the detector, so that it hears speech end; the rest is silence."""
@@ -17,8 +18,8 @@ JUDGED_SAMPLES: Final = SAMPLE_RATE_HZ
 class Ears:
     """Frames of one session from its first sample on; without a detector everything counts as speech."""
 
-    def __init__(self, *, use_vad: bool) -> None:
-        self._detector = SpeechDetector() if use_vad else None
+    def __init__(self, *, use_vad: bool, threshold: float = DEFAULT_VAD.threshold) -> None:
+        self._detector = SpeechDetector(threshold) if use_vad else None
         self._num_pending = 0
         """Samples behind the last whole frame; the detector keeps them too."""
 

@@ -8,6 +8,7 @@ happens depends on the audio and the answers alone.
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
 from typing import Final
 
@@ -103,7 +104,8 @@ class LiveSession:
         self._last: Hypothesis | None = None
         """The last good answer about this window."""
         self._is_speaking = False
-        self._flush_to: int | None = None
+        self._marks: deque[int] = deque()
+        """Everything before each of them is to be confirmed without waiting for a pause."""
         self._closed = first_sample
         """Everything before is confirmed or silence."""
         self._decoded = first_sample
@@ -136,9 +138,20 @@ class LiveSession:
         """Everything heard is confirmed and nothing is on its way; only after `flush` for sure."""
         return not self._sent and self._utterance() is None
 
-    def flush(self) -> None:
-        """Confirm everything up to now, without waiting for a pause; what comes later may follow at once."""
-        self._flush_to = self.received
+    def flush(self, at: int | None = None) -> int:
+        """Confirm everything up to a sample, without waiting for a pause; what comes later may follow.
+
+        None: up to now. Returns the sample, for `is_confirmed`.
+        """
+        last = self._marks[-1] if self._marks else self.start
+        mark = max(last, min(self.received, self.received if at is None else at))
+        self._marks.append(mark)
+        return mark
+
+    def is_confirmed(self, sample: int) -> bool:
+        """Say whether all that was said before a sample is confirmed. Samples are asked for in order."""
+        utterance = self._utterance()
+        return utterance is None or utterance.begin >= sample
 
     def awaits(self, index: int) -> bool:
         return index in self._sent
@@ -215,11 +228,10 @@ class LiveSession:
             found = self.hearing.utterance(self._closed, pause=PAUSE_SAMPLES, rest=REST_SAMPLES)
             if found is None:
                 return None
-            if self._flush_to is not None:
-                if found.begin < self._flush_to:
-                    found = Utterance(found.begin, min(found.end, self._flush_to), is_over=True)
-                else:
-                    self._flush_to = None
+            while self._marks and found.begin >= self._marks[0]:
+                self._marks.popleft()
+            if self._marks:
+                found = Utterance(found.begin, min(found.end, self._marks[0]), is_over=True)
             if self._is_speaking or self.hearing.num_speech(found.begin, found.end) >= LEAST_SPEECH_SAMPLES:
                 return found
             if not found.is_over:
@@ -259,7 +271,7 @@ class LiveSession:
             return None
         if not self._sent and self._last is not None and self._last.end >= utterance.end:
             return self._close(self._last)
-        limit = self.received if self._flush_to is None else self._flush_to
+        limit = self._marks[0] if self._marks else self.received
         return self._plan(ChunkKind.CLOSING, min(limit, utterance.end + TRAIL_SAMPLES))
 
     def _is_due(self, utterance: Utterance) -> bool:

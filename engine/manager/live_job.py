@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -14,6 +15,7 @@ from engine.manager.live import Answer, LiveSession, Plan
 from engine.manager.live_audio import LiveAudio, Samples
 from engine.manager.live_text import LiveText, Quality
 from engine.manager.placing import Reply, place_pieces
+from engine.manager.turns import Turns
 from engine.manager.vad import FRAME_SAMPLES, Frames
 from engine.messages import (
     SAMPLE_RATE_HZ,
@@ -27,9 +29,20 @@ from engine.messages import (
     StrOutput,
     seconds_of,
 )
-from engine.protocol.events import Backlog, Gap, JobDone, JobEvent, JobStarted, LanguageDetected, Tail
+from engine.protocol.events import (
+    Backlog,
+    Flushed,
+    Gap,
+    JobDone,
+    JobEvent,
+    JobStarted,
+    LanguageDetected,
+    SpeechEnded,
+    SpeechStarted,
+    Tail,
+)
 from engine.protocol.requests import Feed, Listen
-from engine.protocol.transcript import MediaInfo, Mode
+from engine.protocol.transcript import DEFAULT_VAD, MediaInfo, Mode
 
 BACKLOG_SAMPLES: Final = SAMPLE_RATE_HZ // 4
 """How often, in audio, the backlog is told."""
@@ -64,7 +77,10 @@ class LiveJob:
         )
         self._audio = LiveAudio(first)
         self._text = LiveText(self.job, first)
-        self._ears = Ears(use_vad=options.vad)
+        turns = self.request.turns
+        self._ears = Ears(use_vad=options.vad, threshold=(turns or DEFAULT_VAD).threshold)
+        self._turns = Turns(turns, first) if turns is not None else None
+        self._flushes: deque[int] = deque()
         self._plans: dict[int, Plan] = {}
         self._replies: dict[int, Reply] = {}
         self._quality = Quality()
@@ -104,14 +120,18 @@ class LiveJob:
             )
             missing = feed.first_sample - received
             self._audio.append_silence(missing)
-            self._hear(self._ears.miss(missing), missing)
+            told += self._hear(self._ears.miss(missing), missing)
         samples = samples[max(0, self.session.received - feed.first_sample) :]
         if len(samples):
             # A broken sample would make the network say nonsense for a whole window.
             samples = np.clip(np.nan_to_num(samples), -1.0, 1.0)
             self._audio.append(samples)
-            self._hear(self._ears.judge(samples), len(samples))
+            told += self._hear(self._ears.judge(samples), len(samples))
         return told
+
+    def flush(self, at: int | None = None) -> None:
+        """Have everything before a sample confirmed (None: everything), and tell when it is."""
+        self._flushes.append(self.session.flush(at))
 
     def take_chunks(self) -> tuple[list[Chunk], list[JobEvent]]:
         """Return what is to be decoded now, and what can be told."""
@@ -124,7 +144,7 @@ class LiveJob:
             else:
                 told += self._confirmed(found, ends=True)
         self._audio.forget(self.session.start)
-        return chunks, told + self._tail_news() + self._backlog_news()
+        return chunks, told + self._tail_news() + self._flush_news() + self._backlog_news()
 
     def answered(self, output: StrOutput) -> list[JobEvent]:
         """Take new text of a chunk; only whole answers count."""
@@ -187,9 +207,17 @@ class LiveJob:
         self._language = None
         return self._language_news()
 
-    def _hear(self, frames: Frames, num_samples: int) -> None:
+    def _hear(self, frames: Frames, num_samples: int) -> list[JobEvent]:
         self._num_speech_frames += int(frames.has_speech.sum())
         self.session.hearing.hear(frames, num_samples)
+        told: list[JobEvent] = []
+        for change in self._turns.hear(frames.has_speech) if self._turns is not None else ():
+            if change.is_speaking:
+                told.append(SpeechStarted(job=self.job, sample=change.sample))
+            else:
+                told.append(SpeechEnded(job=self.job, sample=change.sample))
+                self.flush(change.sample)
+        return told
 
     def _confirmed(self, update: Update, *, ends: bool) -> list[JobEvent]:
         told = self._text.confirm(update.confirmed, self._quality)
@@ -242,6 +270,12 @@ class LiveJob:
             return []
         self._told_tail = tail
         return [Tail(job=self.job, text=tail)]
+
+    def _flush_news(self) -> list[JobEvent]:
+        told: list[JobEvent] = []
+        while self._flushes and self.session.is_confirmed(self._flushes[0]):
+            told += [*self._text.end_segment(), Flushed(job=self.job, sample=self._flushes.popleft())]
+        return told
 
     def _backlog_news(self) -> list[JobEvent]:
         received, decoded = self.session.received, self.session.decoded

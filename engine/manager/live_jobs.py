@@ -48,8 +48,8 @@ class LiveJobs(OpenJobs[LiveJob]):
         match request:
             case Feed():
                 self._stories.tell(*job.feed(request))
-            case Flush():
-                job.session.flush()
+            case Flush(at_sample=at_sample):
+                job.flush(at_sample)
             case CloseStream():
                 job.is_closing = True
                 job.session.flush()

@@ -116,6 +116,29 @@ class Backlog(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """Between the two."""
 
 
+class SpeechStarted(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Somebody has begun to speak in a live session that tells turns."""
+
+    job: JobId
+    sample: int
+    """Of the recording, with the padding in front of the speech."""
+
+
+class SpeechEnded(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """They have stopped; what they said is confirmed by the `Flushed` of the same sample."""
+
+    job: JobId
+    sample: int
+    """Of the recording, with the silence that shows that it has ended."""
+
+
+class Flushed(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """All that was said before `sample` is confirmed, and its segments are done: the answer to a `Flush`."""
+
+    job: JobId
+    sample: int
+
+
 class Gap(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """Audio of a live session that was never fed, `[start, end)` seconds; it is taken for silence."""
 
@@ -204,6 +227,9 @@ JobEvent = (
     | SegmentDone
     | Progress
     | Backlog
+    | SpeechStarted
+    | SpeechEnded
+    | Flushed
     | Gap
     | Warned
     | MediaProbed

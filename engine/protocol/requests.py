@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from engine.protocol.transcript import Options
+from engine.protocol.transcript import Options, VadSettings
 
 JobId = str
 """Chosen by the client, unique for ever (a uuid4 hex)."""
@@ -56,6 +56,8 @@ class Listen(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     job: JobId
     options: Options
     start_sample: int = 0
+    turns: VadSettings | None = None
+    """Tell where speech begins and ends by these settings, and treat each end as a `Flush` up to there."""
 
 
 class Feed(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -71,10 +73,12 @@ class Feed(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
 
 class Flush(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """Pause: decode and confirm everything fed so far, and stay open."""
+    """Pause: decode and confirm everything fed so far, and stay open; told by `Flushed` when it is done."""
 
     client: str
     job: JobId
+    at_sample: int | None = None
+    """Only what was said before this sample; None: everything."""
 
 
 class CloseStream(msgspec.Struct, frozen=True, kw_only=True, tag=True):

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from engine.server import metrics, models, transcriptions
+from engine.server import metrics, models, realtime, transcriptions
 from engine.server.door import Door
 from engine.server.errors import ApiError, answer_api_error, answer_crash, answer_http_exception
 from engine.server.metrics import Counting, Counts
@@ -66,4 +66,5 @@ def _routes(door: Door, counts: Counts) -> list[BaseRoute]:
         *metrics.routes(door, counts),
         *models.routes(door),
         *transcriptions.routes(door),
+        *realtime.routes(door),
     ]
