@@ -30,9 +30,9 @@ def run_models(
         return max(_act(session, console, model, (ask, said)) for model in models)
 
 
-def model_lines(models: Sequence[ModelInfo]) -> list[str]:
-    """Return the table of models, ready to be printed."""
-    rows = [(m.key, texts.size(m.size_bytes), _state(m), m.note) for m in models]
+def model_lines(models: Sequence[ModelInfo], memory_bytes: int | None = None) -> list[str]:
+    """Return the table of models, ready to be printed. `memory_bytes` is the machine's."""
+    rows = [(m.key, texts.size(m.size_bytes), _state(m, memory_bytes), m.note) for m in models]
     widths = [max((columns(row[place]) for row in rows), default=0) for place in range(3)]
     lines = []
     for row in rows:
@@ -46,7 +46,7 @@ def _list(session: Session, console: Console, server: str) -> int:
         if isinstance(event, ModelList) and server:
             console.result("".join(f"{model.name}\n" for model in event.models))
         elif isinstance(event, ModelList):
-            console.result("".join(line + "\n" for line in model_lines(event.models)))
+            console.result("".join(line + "\n" for line in model_lines(event.models, event.memory_bytes)))
             free = texts.size(event.free_bytes)
             console.note(tr("cli_free_space", folder=event.folder, free=free))
 
@@ -74,8 +74,11 @@ def _outcome(console: Console, ending: Event) -> int:
     return 0 if isinstance(ending, JobDone) else 1
 
 
-def _state(model: ModelInfo) -> str:
-    return tr(f"phase_{model.phase}") if model.is_runnable else tr("model_not_runnable")
+def _state(model: ModelInfo, memory_bytes: int | None) -> str:
+    if not model.is_runnable and not model.companion_of:
+        return tr("model_not_runnable")
+    phase = tr(f"phase_{model.phase}")
+    return tr("model_too_large", phase=phase) if model.is_too_large(memory_bytes) else phase
 
 
 def _padded(cell: str, width: int) -> str:

@@ -1,12 +1,22 @@
-"""Draws a row of the library: its name, what it is doing, a thin bar while it runs, Retry where it failed."""
+"""Draws a row of the library: its name, what it is doing, a thin bar while it runs.
+
+A row that failed says why, on as many lines as that takes, with Retry beside it.
+"""
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Final
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QMouseEvent, QPainter, QPalette
-from PySide6.QtWidgets import QApplication, QStyle, QStyledItemDelegate, QStyleOptionViewItem
+from PySide6.QtGui import QFont, QFontMetrics, QMouseEvent, QPainter, QPalette, QTextLayout, QTextOption
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QApplication,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+)
 
 from app.desk import Row
 from app.library import RowState
@@ -16,6 +26,8 @@ from app.ui.wording import state_line
 _PAD: Final = 10
 _GAP: Final = 3
 _BAR_PX: Final = 4
+_MAX_LINES: Final = 4
+"""Of a reason; the whole of it is in the tool tip and beside the transcript."""
 AnyIndex = QModelIndex | QPersistentModelIndex
 _ROLE = QPalette.ColorRole
 
@@ -32,10 +44,16 @@ class LibraryDelegate(QStyledItemDelegate):
         super().__init__(parent)
         self._pressed_row: int | None = None
 
-    def sizeHint(self, option: QStyleOptionViewItem, index: AnyIndex) -> QSize:  # noqa: ARG002
-        """Return the height every row has: two lines and the bar."""
+    def sizeHint(self, option: QStyleOptionViewItem, index: AnyIndex) -> QSize:
+        """Return the height of two lines and the bar, or of a name and the whole reason it failed for."""
         line = option.fontMetrics.height()
-        return QSize(160, 2 * _PAD + 2 * line + _GAP + _BAR_PX + _GAP)
+        height = 2 * _PAD + 2 * line + _GAP + _BAR_PX + _GAP
+        row = index.data(ROW_ROLE)
+        if isinstance(row, Row) and row.recording.state is RowState.FAILED and option.widget is not None:
+            view = option.widget.viewport() if isinstance(option.widget, QAbstractItemView) else option.widget
+            rect = QRect(0, 0, view.width(), height)
+            height += (len(self._reason(option, row, rect)) - 1) * line
+        return QSize(160, height)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: AnyIndex) -> None:
         """Draw one row."""
@@ -119,8 +137,19 @@ class LibraryDelegate(QStyledItemDelegate):
             painter.setFont(font)
             painter.drawText(link, _LINE, self.tr("Retry"))
             painter.restore()
+        if has_failed:
+            for text in self._reason(option, row, option.rect):
+                painter.drawText(room, _LINE, text)
+                room.translate(0, option.fontMetrics.height())
+            return
         line = option.fontMetrics.elidedText(state_line(row), Qt.TextElideMode.ElideRight, room.width())
         painter.drawText(room, _LINE, line)
+
+    def _reason(self, option: QStyleOptionViewItem, row: Row, rect: QRect) -> list[str]:
+        """Return the lines of a failed row that fills `rect`, beside its link."""
+        left = _inner(rect).left()
+        width = self.retry_rect(rect, option.fontMetrics).left() - _PAD - left
+        return _wrapped(state_line(row), option.font, width)
 
 
 _LINE: Final = int(
@@ -129,6 +158,31 @@ _LINE: Final = int(
     | Qt.TextFlag.TextSingleLine
     | Qt.TextFlag.TextDontClip
 )
+
+
+def _wrapped(text: str, font: QFont, width: int) -> list[str]:
+    """Break `text` into lines of a width; what is behind the last one is elided."""
+    layout = QTextLayout(text, font)
+    option = QTextOption()
+    option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+    layout.setTextOption(option)
+    layout.beginLayout()
+    starts = []
+    while (line := layout.createLine()).isValid():
+        line.setLineWidth(max(1, width))
+        starts.append(line.textStart())
+    layout.endLayout()
+    # Qt counts UTF-16 units.
+    units = text.encode("utf-16-le")
+    parts = [
+        units[2 * first : 2 * last].decode("utf-16-le").rstrip()
+        for first, last in pairwise([*starts, len(units) // 2])
+    ]
+    if len(parts) > _MAX_LINES:
+        rest = units[2 * starts[_MAX_LINES - 1] :].decode("utf-16-le")
+        elided = QFontMetrics(font).elidedText(rest, Qt.TextElideMode.ElideRight, width)
+        parts = [*parts[: _MAX_LINES - 1], elided]
+    return parts or [""]
 
 
 def _inner(rect: QRect) -> QRect:

@@ -37,7 +37,8 @@ class LibraryList(QListView):
         self._delegate = LibraryDelegate(self)
         self.setItemDelegate(self._delegate)
         self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setUniformItemSizes(True)
+        # Only a row that failed is taller; how much depends on the width.
+        self.setResizeMode(QListView.ResizeMode.Adjust)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setDragDropMode(QAbstractItemView.DragDropMode.DragDrop)
         self.setDefaultDropAction(Qt.DropAction.MoveAction)

@@ -94,7 +94,7 @@ class MainWindow(QMainWindow):
         self.background = Background(self)
         self.notices = NoticeBar()
         self.side = SidePanel(parts.desk, parts.library, self.background)
-        self.page = TranscriptPage(parts.desk, parts.library, self.background)
+        self.page = TranscriptPage(parts.desk, parts.library, self.background, parts.shelf.name_of)
         self.drop_zone = DropZone()
         self.first_run = FirstRun(parts.shelf, Settings().model)
         self.player_bar = PlayerBar(parts.player)
@@ -288,6 +288,7 @@ class MainWindow(QMainWindow):
         parts.gate.shifted.connect(self._show_state)
         parts.gate.blocked.connect(self.rows.tell)
         parts.shelf.listed.connect(self._show_state)
+        parts.shelf.listed.connect(self.page.show_names)
         parts.shelf.state_changed.connect(self._on_model_state)
         self.page.view.use_player(parts.player)
         self.tracks.failed.connect(self.rows.tell)
@@ -354,8 +355,9 @@ class MainWindow(QMainWindow):
     def _on_model_state(self, state: ModelState) -> None:
         match state.phase:
             case WorkerPhase.LOADING:
-                self._device.setText(self.tr("Loading %1…").replace("%1", state.model))
+                name = self.parts.shelf.name_of(state.model)
+                self._device.setText(self.tr("Loading %1…").replace("%1", name))
             case WorkerPhase.READY:
-                self._device.setText(f"{state.model}  ·  {state.device}")
+                self._device.setText(f"{self.parts.shelf.name_of(state.model)}  ·  {state.device}")
             case WorkerPhase.UNLOADED | WorkerPhase.FAILED:
                 self._device.setText("")

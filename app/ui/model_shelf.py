@@ -10,6 +10,8 @@ from typing import Protocol
 import msgspec
 from PySide6.QtCore import QObject, Signal
 
+from app.settings import Settings
+from engine.protocol.elsewhere import subject_of_model
 from engine.protocol.events import (
     EngineLost,
     Event,
@@ -23,7 +25,7 @@ from engine.protocol.events import (
     Welcome,
 )
 from engine.protocol.requests import JobId
-from engine.protocol.transcript import ModelInfo, ModelPhase
+from engine.protocol.transcript import ModelInfo, ModelPhase, Task
 
 
 class ModelPort(Protocol):
@@ -80,6 +82,8 @@ class ModelShelf(QObject):
         self._work: dict[JobId, Work] = {}
         self.is_listed = False
         self.free_bytes = 0
+        self.memory_bytes: int | None = None
+        """Of the machine that models run on."""
         self.folder = ""
 
     @property
@@ -99,6 +103,27 @@ class ModelShelf(QObject):
     def get(self, key: str) -> ModelInfo | None:
         """Return one model."""
         return next((model for model in self.models if model.key == key), None)
+
+    def name_of(self, key: str) -> str:
+        """Return what a person calls a model, also one that is not known here."""
+        known = self.get(key)
+        return known.name if known is not None else subject_of_model(key)
+
+    def choosing(self, key: str, now: Settings) -> dict[str, object]:
+        """Return the settings to change so that a model is used: what it cannot do is not asked of it."""
+        changes: dict[str, object] = {"model": key}
+        model = self.get(key)
+        if model is not None and not model.can_translate and now.task is Task.TRANSLATE:
+            changes["task"] = Task.TRANSCRIBE
+        if model is not None and model.languages and now.language not in (None, *model.languages):
+            changes["language"] = None
+        return changes
+
+    def companion(self, model: ModelInfo) -> ModelInfo | None:
+        """Return the model that helps this one, if there is such a one to be had."""
+        return next(
+            (one for one in self.models if one.companion_of and one.companion_of == model.family), None
+        )
 
     def work_on(self, key: str) -> Work | None:
         """Return what is being done with a model."""
@@ -161,6 +186,7 @@ class ModelShelf(QObject):
     def _on_list(self, event: ModelList) -> None:
         self._models = event.models
         self.free_bytes = event.free_bytes
+        self.memory_bytes = event.memory_bytes
         self.folder = event.folder
         self.is_listed = True
         self.listed.emit()

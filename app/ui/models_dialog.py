@@ -66,7 +66,7 @@ class ModelsDialog(QDialog):
         self._facts.setObjectName("model_facts")
         self._facts.setWordWrap(True)
         self._facts.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._facts.setMinimumHeight(3 * self._facts.fontMetrics().height())
+        self._facts.setMinimumHeight(4 * self._facts.fontMetrics().height())
         self._facts.setAlignment(Qt.AlignmentFlag.AlignTop)
         self._bar = QProgressBar()
         self._bar.setObjectName("model_progress")
@@ -149,7 +149,7 @@ class ModelsDialog(QDialog):
         self._show_current()
 
     def _phase_text(self, model: ModelInfo) -> str:
-        if not model.is_runnable:
+        if not model.is_runnable and not model.companion_of:
             return self.tr("cannot be run yet")
         match model.phase:
             case ModelPhase.INSTALLED:
@@ -193,7 +193,9 @@ class ModelsDialog(QDialog):
         )
 
     def _facts_of(self, model: ModelInfo, work: Work | None) -> str:
-        lines = [model_note(model)] if model.note else []
+        lines = [model_note(model)] if model.note and not model.companion_of else []
+        if model.companion_of:
+            lines.append(self.tr("Optional: with it, Qwen3-ASR measures when each word was said."))
         if model.languages:
             num = len(model.languages)
             lines.append(
@@ -201,6 +203,10 @@ class ModelsDialog(QDialog):
                 if model.languages == ("en",)
                 else self.tr("Understands %n language(s).", "", num)
             )
+        lines += self._memory_facts(model)
+        companion = self._shelf.companion(model) if not model.companion_of else None
+        if companion is not None and companion.phase is not ModelPhase.INSTALLED:
+            lines.append(self.tr("%1 would add measured times of words.").replace("%1", companion.name))
         if model.key == model.folder:
             lines.append(self.tr("A folder of yours: %1").replace("%1", model.key))
         if work is not None and work.total:
@@ -213,6 +219,18 @@ class ModelsDialog(QDialog):
         elif model.key in self._verified:
             lines.append(self.tr("Every file is as it should be."))
         return "\n".join(lines)
+
+    def _memory_facts(self, model: ModelInfo) -> list[str]:
+        """Say what it takes to run a model, and whether this machine has that."""
+        machine = self._shelf.memory_bytes
+        if model.memory_bytes is None or machine is None:
+            return []
+        text = (
+            self.tr("Takes about %1 of memory, which is too much for this computer (%2).")
+            if model.is_too_large(machine)
+            else self.tr("Takes about %1 of memory; this computer has %2.")
+        )
+        return [text.replace("%1", size(model.memory_bytes)).replace("%2", size(machine))]
 
     def _show_bar(self, work: Work | None) -> None:
         self._bar.setVisible(work is not None)

@@ -17,6 +17,8 @@ from app.ui.text_search import TextSearch
 from app.ui.transcript_model import TranscriptModel, TranscriptRole
 
 _MAX_LAYOUTS: Final = 300
+_ABOUT: Final = "~"
+"""Before a time that no model has measured."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +102,8 @@ class RowPainter:
         painter.setFont(self.style.time_font)
         painter.setPen(self.colours.accent if state.is_playing else self.colours.muted)
         text = clock_text(self._model.starts[row], with_hours=self.with_hours)
+        if not self._model.segments[row].time_source.is_measured:
+            text = _ABOUT + text
         width = painter.fontMetrics().horizontalAdvance(text)
         place = self._mirrored(
             rect, QRect(self.style.time_right - width, self.style.pad_y, width, self.style.line_height)

@@ -61,12 +61,9 @@ class SettingsDialog(QDialog):
         now = self._keeper.now
         box, form = _group(self.tr("New files"))
         model = _choice("settings_model", [(one.name, one.key) for one in self._shelf.installed], now.model)
-        self._on_choice(model, lambda key: {"model": key})
+        self._on_choice(model, lambda key: self._shelf.choosing(key, self._keeper.now))
         language = LanguageBox()
         language.setObjectName("settings_language")
-        chosen = self._shelf.get(now.model)
-        language.set_languages(chosen.languages if chosen else ())
-        language.set_language(now.language)
         language.language_chosen.connect(lambda code: self._keeper.change(language=code))
         task = _choice(
             "settings_task",
@@ -77,14 +74,28 @@ class SettingsDialog(QDialog):
             now.task.value,
         )
         self._on_choice(task, lambda value: {"task": Task(value)})
+
+        def offer() -> None:
+            now, chosen = self._keeper.now, self._shelf.get(self._keeper.now.model)
+            language.set_languages(chosen.languages if chosen else ())
+            language.set_language(now.language)
+            task.setCurrentIndex(task.findData(now.task.value))
+            task.setEnabled(chosen is None or chosen.can_translate)
+
+        offer()
+        model.activated.connect(offer)
         self._prompt = QPlainTextEdit(now.initial_prompt)
         self._prompt.setObjectName("settings_prompt")
         self._prompt.setTabChangesFocus(True)
-        self._prompt.setPlaceholderText(self.tr("Names and spellings that will come up, in a sentence"))
+        self._prompt.setPlaceholderText(self.tr("Text that shows style and spelling"))
         self._prompt.setFixedHeight(3 * self._prompt.fontMetrics().lineSpacing() + 14)
+        self._hotwords = QLineEdit(now.hotwords)
+        self._hotwords.setObjectName("settings_hotwords")
+        self._hotwords.setPlaceholderText(self.tr("Names and words that will come up, with spaces between"))
         _row(form, self.tr("&Model"), model)
         _row(form, self.tr("&Language"), language)
         _row(form, self.tr("Tas&k"), task)
+        _row(form, self.tr("Words to ex&pect"), self._hotwords)
         _row(form, self.tr("&Initial prompt"), self._prompt)
         form.addRow("", self._check("word_timestamps", self.tr("&Word-level timings")))
         return box
@@ -169,7 +180,9 @@ class SettingsDialog(QDialog):
 
     def _keep_typed(self) -> None:
         self._keeper.change(
-            initial_prompt=self._prompt.toPlainText().strip(), export_folder=self._folder.text().strip()
+            hotwords=self._hotwords.text().strip(),
+            initial_prompt=self._prompt.toPlainText().strip(),
+            export_folder=self._folder.text().strip(),
         )
 
 

@@ -33,6 +33,7 @@ from app.ui.row_style import RowColours, RowStyle, row_style
 from app.ui.segment_editor import SegmentDelegate, SegmentEditor
 from app.ui.text_search import TextSearch
 from app.ui.transcript_model import TranscriptModel, TranscriptRole, text_units
+from app.ui.wording import time_source_text
 
 _KEY: Final = Qt.Key
 _CONTROL: Final = Qt.KeyboardModifier.ControlModifier
@@ -279,7 +280,10 @@ class TranscriptList(LazyListView):
         is_doubtful = bool(self.model().index(row, 0).data(TranscriptRole.IS_SUSPECT))
         if is_doubtful and self._rows.mark_rect(rect).contains(point):
             return self.tr("The recogniser was not sure of this. Listen to it.")
-        return self.tr("Play from here") if self._time_at(point) is not None else ""
+        if self._time_at(point) is None:
+            return ""
+        source = self.model().index(row, 0).data(TranscriptRole.TIME_SOURCE)
+        return f"{self.tr('Play from here')}\n{time_source_text(source)}"
 
     def _line(self, row: int, *, with_times: bool) -> str:
         text = self._transcript.text(row)

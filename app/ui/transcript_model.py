@@ -25,6 +25,7 @@ class TranscriptRole(IntEnum):
     START = Qt.ItemDataRole.UserRole + 1
     IS_SUSPECT = Qt.ItemDataRole.UserRole + 2
     IS_TAIL = Qt.ItemDataRole.UserRole + 3
+    TIME_SOURCE = Qt.ItemDataRole.UserRole + 4
 
 
 class TranscriptModel(QAbstractListModel):
@@ -169,6 +170,8 @@ class TranscriptModel(QAbstractListModel):
             return segment.start
         if role == TranscriptRole.IS_SUSPECT:
             return _is_doubtful(segment)
+        if role == TranscriptRole.TIME_SOURCE:
+            return segment.time_source
         return None
 
     def setData(self, index: AnyIndex, value: Any, role: int = _ITEM.EditRole) -> bool:
@@ -186,6 +189,8 @@ class TranscriptModel(QAbstractListModel):
             return self.tr("Being recognised: {text}").format(text=self._tail)
         segment = self._segments[row]
         time, text = clock_text(segment.start), segment.text.strip()
+        if not segment.time_source.is_measured:
+            time = self.tr("about {time}").format(time=time)
         if _is_doubtful(segment):
             return self.tr("{time}, uncertain: {text}").format(time=time, text=text)
         return f"{time}, {text}"

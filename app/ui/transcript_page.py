@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Callable
 from typing import Final
 
 from PySide6.QtCore import Qt, Signal
@@ -35,10 +35,12 @@ class TranscriptPage(QWidget):
     locate_requested = Signal(int)
 
     def __init__(
-        self, desk: Desk, library: Library, background: Background, parent: QWidget | None = None
+        self, desk: Desk, library: Library, background: Background, model_name: Callable[[str], str]
     ) -> None:
-        super().__init__(parent)
+        """`model_name` gives the name of a model by its key."""
+        super().__init__()
         self.setObjectName("transcript_page")
+        self._model_name = model_name
         self._desk = desk
         self._library = library
         self._background = background
@@ -50,7 +52,7 @@ class TranscriptPage(QWidget):
         self._show_when_read: int | None = None
         self._num_reads = 0
         self.view = TranscriptView()
-        self.versions = VersionBar()
+        self.versions = VersionBar(model_name)
         self._name = QLabel()
         self._name.setObjectName("recording_name")
         font = self._name.font()
@@ -98,6 +100,11 @@ class TranscriptPage(QWidget):
         self._live_text = (recording_id, confirmed, tail)
         if recording_id == self._id and self._late is None and self.is_recording:
             self.view.set_tail(tail, confirmed)
+
+    def show_names(self) -> None:
+        """Name models anew: more is known of them."""
+        self._show_facts()
+        self._show_versions()
 
     def apply(self, change: DeskChange) -> None:
         """Take over one change of the desk."""
@@ -188,8 +195,7 @@ class TranscriptPage(QWidget):
             parts.append(self._certainty(recording.language_probability))
         if recording.options.task is Task.TRANSLATE:
             parts.append(self.tr("translated to English"))
-        model = recording.model or recording.options.model
-        parts.append(Path(model).name)
+        parts.append(self._model_name(recording.model or recording.options.model))
         return " · ".join(parts)
 
     def _certainty(self, probability: float) -> str:

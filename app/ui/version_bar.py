@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from PySide6.QtCore import QPoint, QSignalBlocker, Qt, Signal
@@ -23,8 +22,10 @@ class VersionBar(QWidget):
     chosen = Signal(int)
     again_requested = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, model_name: Callable[[str], str]) -> None:
+        """`model_name` gives the name of a model by its key."""
+        super().__init__()
+        self._model_name = model_name
         self.box = QComboBox()
         self.box.setObjectName("versions")
         self.box.setAccessibleName(self.tr("Version of the transcript"))
@@ -60,5 +61,5 @@ class VersionBar(QWidget):
         return self.again.mapToGlobal(self.again.rect().bottomLeft())
 
     def _label(self, number: int, version: Recording) -> str:
-        model = Path(version.model or version.options.model).name
+        model = self._model_name(version.model or version.options.model)
         return self.tr("Version %1 · %2").replace("%1", str(number)).replace("%2", model)

@@ -81,7 +81,7 @@ class WindowCommands(QObject):
         dialog = ModelsDialog(self._parts.shelf, self._window)
         dialog.folder_added.connect(self.use_folder)
         dialog.folder_forgotten.connect(self._on_folder_forgotten)
-        dialog.model_preferred.connect(lambda key: self._parts.keeper.change(model=key))
+        dialog.model_preferred.connect(self._choose_model)
         dialog.select(self._parts.keeper.now.model)
         dialog.exec()
         dialog.deleteLater()
@@ -155,7 +155,7 @@ class WindowCommands(QObject):
 
     def _connect_settings(self) -> None:
         window, keeper = self._window, self._parts.keeper
-        window.choices.model_chosen.connect(lambda key: keeper.change(model=key))
+        window.choices.model_chosen.connect(self._choose_model)
         window.choices.language_chosen.connect(lambda code: keeper.change(language=code))
         window.choices.task_chosen.connect(lambda task: keeper.change(task=task))
         window.choices.more_models_requested.connect(self.open_models)
@@ -182,7 +182,7 @@ class WindowCommands(QObject):
         keeper, shelf = self._parts.keeper, self._parts.shelf
         keys = [model.key for model in shelf.installed]
         if shelf.is_listed and keys and keeper.now.model not in keys:
-            keeper.change(model=keys[0])
+            self._choose_model(keys[0])
         self._window.choices.show_settings(keeper.now)
 
     def _open(self) -> None:
@@ -223,6 +223,10 @@ class WindowCommands(QObject):
     def _choose_track(self) -> None:
         for row in self._list.selected_rows()[:1]:
             self._window.tracks.ask(row.recording.id, row.recording.path, row.recording.name)
+
+    def _choose_model(self, key: str) -> None:
+        keeper = self._parts.keeper
+        keeper.change(**self._parts.shelf.choosing(key, keeper.now))
 
     def _retry_with_other_model(self, recording_id: int) -> None:
         """Offer the models under the button that was pressed."""

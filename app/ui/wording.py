@@ -12,7 +12,7 @@ from app.library import RowState
 from app.texts import duration, failure_text
 from app.ui.clock import clock_text
 from engine.protocol.failures import Failure
-from engine.protocol.transcript import ModelInfo
+from engine.protocol.transcript import ModelInfo, TimeSource
 
 translate = QCoreApplication.translate
 
@@ -72,6 +72,19 @@ def model_note(model: ModelInfo) -> str:
     return translate("Models", model.note) if model.note else ""
 
 
+def time_source_text(source: TimeSource) -> str:
+    """Return where a segment's times come from."""
+    match source:
+        case TimeSource.ALIGNED:
+            return translate("Wording", "Time measured word by word")
+        case TimeSource.MODEL:
+            return translate("Wording", "Time given by the recogniser")
+        case TimeSource.VAD:
+            return translate("Wording", "Time of the speech that this text was found in")
+        case TimeSource.INTERPOLATED:
+            return translate("Wording", "Estimated time")
+
+
 def state_line(row: Row) -> str:
     """Return the second line of a row: what it is doing, or how it ended."""
     recording = row.recording
@@ -85,7 +98,9 @@ def state_line(row: Row) -> str:
         case RowState.DONE:
             return _done(row)
         case RowState.FAILED:
-            return _reason(recording.failure) if recording.failure else translate("Wording", "Failed")
+            if recording.failure is None:
+                return translate("Wording", "Failed")
+            return _reason(recording.failure, recording.name)
         case RowState.CANCELLED:
             if recording.stored_until:
                 return translate("Wording", "Stopped at %1").replace("%1", clock_text(recording.stored_until))
@@ -97,9 +112,9 @@ def spoken(row: Row) -> str:
     return f"{row.recording.name}, {state_line(row)}"
 
 
-def _reason(failure: Failure) -> str:
+def _reason(failure: Failure, name: str) -> str:
     """Return why it failed without the file's name, which stands right above."""
-    sentence = failure_text(failure)[0].removeprefix(f"“{failure.subject}” ")
+    sentence = failure_text(failure)[0].removeprefix(f"“{name}” ")
     return sentence[:1].upper() + sentence[1:]
 
 

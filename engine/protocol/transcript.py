@@ -43,6 +43,8 @@ class TimeSource(StrEnum):
         return self in (TimeSource.ALIGNED, TimeSource.MODEL)
 
 
+_USABLE_MEMORY: Final = 0.9
+"""Of a machine's memory; the rest is the system's."""
 RESOLUTION_S: Final = 0.021
 """No model here tells times apart that are closer (Whisper's attention: 20 ms); rounding included."""
 _SURENESS: Final = {source: place for place, source in enumerate(TimeSource)}
@@ -198,6 +200,12 @@ class ModelInfo(msgspec.Struct, frozen=True, kw_only=True):
     """The family whose models it helps when it is there; it recognises nothing by itself."""
     is_removable: bool = True
     """False where it is part of the program."""
+
+    def is_too_large(self, machine_bytes: int | None) -> bool:
+        """Say whether a machine with so much memory cannot hold it beside what else runs there."""
+        if self.memory_bytes is None or machine_bytes is None:
+            return False
+        return self.memory_bytes > _USABLE_MEMORY * machine_bytes
 
 
 class Transcript(msgspec.Struct, frozen=True, kw_only=True):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 from PySide6.QtWidgets import QLabel, QProgressBar, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.ui.models_dialog import ModelsDialog
-from engine.protocol.events import JobCancelled, JobDone, JobFailed, Progress
+from engine.protocol.events import JobCancelled, JobDone, JobFailed, ModelList, Progress
 from engine.protocol.failures import FailureKind, failure
 from engine.protocol.transcript import ModelPhase
 from tests.helpers.window_rig import BASE, SMALL, WindowRig, model
@@ -147,3 +148,34 @@ def test_a_folder_without_a_model_is_refused_with_a_sentence(rig: WindowRig, tmp
     rig.window.commands.use_folder(str(tmp_path))
     assert rig.keeper.now.model == "whisper-base"
     assert rig.window.notices.texts()
+
+
+def test_a_companion_says_what_it_gives_and_cannot_be_chosen(dialog: ModelsDialog, rig: WindowRig) -> None:
+    qwen = model("qwen3-asr-0.6b", "Qwen3-ASR 0.6B", family="Qwen3ASR", memory_bytes=2 * 10**9)
+    helper = model("aligner", "Aligner", family="Qwen3ASR", companion_of="Qwen3ASR", is_runnable=False)
+    missing = msgspec.structs.replace(helper, phase=ModelPhase.MISSING)
+    rig.list_models([BASE, qwen, missing])
+    dialog.select("qwen3-asr-0.6b")
+    assert "Aligner would add measured times" in text(dialog, "model_facts")
+    dialog.select("aligner")
+    assert "measures when each word was said" in text(dialog, "model_facts")
+    assert button(dialog, "model_download").isEnabled()
+    rig.list_models([BASE, qwen, helper])
+    assert not button(dialog, "model_use").isEnabled()
+    assert helper not in rig.shelf.installed
+    dialog.select("qwen3-asr-0.6b")
+    assert "would add" not in text(dialog, "model_facts")
+    dialog.select("whisper-base")
+    assert "would add" not in text(dialog, "model_facts")
+
+
+@pytest.mark.parametrize(("machine", "says"), [(16 * 10**9, "16.0 GB"), (5 * 10**9, "too much")])
+def test_a_model_says_what_it_takes_of_this_machine(
+    dialog: ModelsDialog, rig: WindowRig, machine: int, says: str
+) -> None:
+    job = rig.engine.last("list").job
+    large = model("large", "Large", memory_bytes=4_800_000_000)
+    rig.play(ModelList(job=job, models=(large,), folder="/m", free_bytes=1, memory_bytes=machine))
+    dialog.select("large")
+    assert says in text(dialog, "model_facts")
+    assert "4.8 GB" in text(dialog, "model_facts")

@@ -53,10 +53,14 @@ def test_typed_text_is_kept_when_the_dialog_closes(rig: WindowRig, dialog: Setti
     folder = dialog.findChild(QLineEdit, "settings_export_folder")
     assert prompt is not None
     assert folder is not None
+    hotwords = dialog.findChild(QLineEdit, "settings_hotwords")
+    assert hotwords is not None
+    hotwords.setText(" Jamak Qwen ")
     prompt.setPlainText("Jamak, Whisper. ")
     folder.setText(str(rig.folder))
     dialog.reject()
     assert rig.keeper.now.initial_prompt == "Jamak, Whisper."
+    assert rig.keeper.now.options().hotwords == "Jamak Qwen"
     assert rig.keeper.now.export_folder == str(rig.folder)
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import msgspec
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QAbstractItemModelTester
 from pytestqt.qtbot import QtBot
 
 from app.ui.edits import CorrectText
 from app.ui.transcript_model import TranscriptModel, TranscriptRole
+from engine.protocol.transcript import TimeSource
 from tests.helpers.segments import stored, stored_all
 
 _SPOKEN = Qt.ItemDataRole.AccessibleTextRole
@@ -58,6 +60,9 @@ def test_a_screen_reader_hears_the_time_the_doubt_and_the_text(qapp: object) -> 
     assert model.index(0).data(_SPOKEN) == "0:00, Sure."
     assert model.index(1).data(_SPOKEN) == "1:02, uncertain: Maybe."
     assert model.index(2).data(_SPOKEN) == "Being recognised: Soon"
+    guessed = msgspec.structs.replace(stored(1, " So."), time_source=TimeSource.INTERPOLATED)
+    model.set_segments([guessed])
+    assert model.index(0).data(_SPOKEN) == "about 0:02, So."
 
 
 def test_a_correction_keeps_the_space_that_joins_segments_and_ends_the_doubt(

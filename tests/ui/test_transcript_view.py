@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import msgspec
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QAccessible, QGuiApplication, QInputMethodEvent, QMouseEvent
@@ -14,6 +15,7 @@ from pytestqt.qtbot import QtBot
 from app.player import Player
 from app.ui.segment_editor import SegmentEditor
 from app.ui.transcript_view import TranscriptView
+from engine.protocol.transcript import TimeSource
 from tests.helpers.segments import stored, stored_all
 
 _KEY = Qt.Key
@@ -386,7 +388,7 @@ def test_an_empty_transcript_says_why_until_text_comes(view: TranscriptView) -> 
 def test_a_doubtful_row_explains_its_mark(view: TranscriptView) -> None:
     view.set_segments([stored(0, "la la la", is_suspect=True), stored(1, "fine")])
     assert "not sure" in view.list.tip_at(QPoint(15, view.list.row_rect(0).center().y()))
-    assert view.list.tip_at(_time_place(view, 1)) == "Play from here"
+    assert view.list.tip_at(_time_place(view, 1)).startswith("Play from here\n")
     assert view.list.tip_at(_text_place(view, 1)) == ""
 
 
@@ -472,3 +474,33 @@ def test_rows_are_chosen_by_dragging_and_let_go_by_a_click_beside(view: Transcri
     qtbot.mouseRelease(viewport, Qt.MouseButton.LeftButton, pos=QPoint(150, 2))
     qtbot.mouseClick(viewport, Qt.MouseButton.LeftButton, pos=QPoint(150, viewport.height() - 5))
     assert view.list.selectedIndexes() == []
+
+
+@pytest.mark.parametrize(
+    ("source", "says"),
+    [
+        (TimeSource.ALIGNED, "measured"),
+        (TimeSource.MODEL, "recogniser"),
+        (TimeSource.VAD, "speech"),
+        (TimeSource.INTERPOLATED, "Estimated"),
+    ],
+)
+def test_a_time_says_where_it_comes_from(view: TranscriptView, source: TimeSource, says: str) -> None:
+    view.set_segments([msgspec.structs.replace(stored(0, "fine"), time_source=source)])
+    assert says in view.list.tip_at(_time_place(view, 0))
+
+
+def test_a_time_that_was_not_measured_looks_different(view: TranscriptView) -> None:
+    sources = (TimeSource.ALIGNED, TimeSource.MODEL, TimeSource.VAD, TimeSource.INTERPOLATED)
+    pictures = []
+    _fill(view, 1)
+    for source in sources:
+        view.set_segments([msgspec.structs.replace(stored(0, "fine"), time_source=source)])
+        QApplication.processEvents()
+        row = view.list.row_rect(0)
+        row.setRight(_text_place(view, 0).x() - 1)
+        pictures.append(view.list.viewport().grab(row).toImage())
+    measured, given, on_speech, guessed = pictures
+    assert measured == given
+    assert on_speech == guessed
+    assert measured != guessed

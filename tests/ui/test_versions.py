@@ -57,8 +57,8 @@ def test_another_model_makes_another_version_and_both_stay(done: WindowRig, qtbo
     qtbot.wait_until(lambda: shown_text(done) == "두 번째.")
     box = done.window.page.versions.box
     assert [box.itemText(place) for place in range(box.count())] == [
-        "Version 1 · whisper-base",
-        "Version 2 · whisper-base",
+        "Version 1 · Whisper base",
+        "Version 2 · Whisper base",
     ]
     box.setCurrentIndex(0)
     box.activated.emit(0)

@@ -10,9 +10,11 @@ from PySide6.QtWidgets import QApplication, QLabel, QMessageBox, QPushButton, QW
 from pytestqt.qtbot import QtBot
 
 from app.library import RowState
+from app.ui.library_list import LibraryList
 from engine.protocol.events import ModelState, Tail, WorkerPhase
 from engine.protocol.failures import FailureKind
-from tests.helpers.window_rig import BASE, SMALL, WindowRig
+from engine.protocol.transcript import Task
+from tests.helpers.window_rig import BASE, SMALL, WindowRig, model
 
 
 def drop(target: QWidget, *paths: str) -> None:
@@ -287,3 +289,44 @@ def test_a_chosen_model_that_is_gone_gives_way_to_one_that_is_here(rig: WindowRi
     rig.shelf.refresh()
     rig.list_models([BASE, msgspec.structs.replace(SMALL, phase="missing")])
     assert rig.keeper.now.model == "whisper-base"
+
+
+def test_the_header_calls_the_model_by_its_name(rig: WindowRig) -> None:
+    (recording_id,) = rig.add("talk.wav")
+    rig.begin(rig.job_of("talk.wav"))
+    rig.window.page.show_recording(recording_id)
+    facts = rig.window.page.findChild(QLabel, "recording_facts")
+    assert facts is not None
+    assert facts.text().endswith("Whisper base")
+    rig.list_models([model("whisper-base", "Whisper, the base one")])
+    assert facts.text().endswith("Whisper, the base one")
+    rig.play(ModelState(model="whisper-base", phase=WorkerPhase.READY, device="CPU"))
+    device = rig.window.findChild(QLabel, "device")
+    assert device is not None
+    assert device.text().startswith("Whisper, the base one")
+
+
+def test_the_reason_of_a_failure_is_read_whole_in_the_list(rig: WindowRig) -> None:
+    """It was cut off behind a few words, and only the tool tip had the rest."""
+    rig.add("good.wav", "broken.mp4")
+    rig.fail(rig.job_of("good.wav"), FailureKind.MODEL_IS_ALIGNER, "Qwen3-ForcedAligner 0.6B")
+    listed = rig.window.findChild(LibraryList, "library")
+    assert listed is not None
+    listed.resize(260, 400)
+    good, other = (listed.visualRect(listed.rows.index(place)) for place in range(2))
+    assert good.height() > other.height()
+    assert good.bottom() < other.top()
+    listed.resize(900, 400)
+    assert listed.visualRect(listed.rows.index(0)).height() < good.height()
+
+
+def test_a_model_that_cannot_translate_is_not_asked_to(rig: WindowRig) -> None:
+    qwen = model("qwen3-asr-0.6b", "Qwen3-ASR 0.6B", can_translate=False, languages=("ko", "zh"))
+    rig.list_models([BASE, qwen])
+    rig.keeper.change(task=Task.TRANSLATE, language="de")
+    box = rig.window.choices.model
+    box.setCurrentIndex(box.findData("qwen3-asr-0.6b"))
+    box.activated.emit(box.currentIndex())
+    now = rig.keeper.now
+    assert (now.model, now.task, now.language) == ("qwen3-asr-0.6b", Task.TRANSCRIBE, None)
+    assert not rig.window.choices.task.isEnabled()

@@ -64,6 +64,8 @@ def test_the_second_line_says_what_a_row_does(row: Row, line: str) -> None:
 def test_a_reason_does_not_repeat_the_name_above_it() -> None:
     failed = recording(RowState.FAILED, failure=failure(FailureKind.NO_AUDIO, "talk.wav"))
     assert state_line(Row(recording=failed)) == "Has no sound in it."
+    of_model = recording(RowState.FAILED, failure=failure(FailureKind.MODEL_IS_ALIGNER, "Aligner"))
+    assert state_line(Row(recording=of_model)).startswith("“Aligner” finds")
 
 
 def test_a_screen_reader_hears_name_and_state() -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import io
 
+import msgspec
 import pytest
 
 from app import texts
+from app.cli.models import model_lines
 from app.cli.run import run
 from engine.config import default_config
 from engine.protocol.events import Diagnosis, Event, JobDone, ModelList, Progress, Refused
@@ -111,3 +113,14 @@ def test_the_doctor_says_what_it_can_where_the_engine_does_not_start() -> None:
     assert "python: " in out
     assert "engine: Another version" in out
     assert "detail: version 0" in out
+
+
+def test_a_model_that_this_machine_cannot_bear_and_a_companion_say_so() -> None:
+    large = msgspec.structs.replace(model("large", ModelPhase.MISSING), memory_bytes=9 * 10**9)
+    helper = msgspec.structs.replace(
+        model("aligner", ModelPhase.MISSING, is_runnable=False), companion_of="Qwen3ASR"
+    )
+    lines = model_lines((large, helper), memory_bytes=8 * 10**9)
+    assert "too large" in lines[0]
+    assert "cannot be run" not in lines[1]
+    assert "too large" not in model_lines((large,), memory_bytes=None)[0]
