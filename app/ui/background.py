@@ -32,6 +32,8 @@ class Background(QObject):
 
     def run(self, work: Callable[[], R], then: Callable[[R], None]) -> None:
         """Do `work` on the helper thread and hand its result to `then` on the window's thread."""
+        if self._is_closed:
+            return
         self._pool.submit(self._work, work, then).add_done_callback(_report)
 
     def close(self) -> None:

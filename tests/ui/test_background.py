@@ -44,9 +44,10 @@ def test_what_nobody_expected_is_not_swallowed(background: Background, qtbot: Qt
     assert [error for error, *_ in raised] == [ZeroDivisionError]
 
 
-def test_after_the_end_nothing_is_delivered(background: Background, qtbot: QtBot) -> None:
+def test_after_the_end_nothing_is_done_or_delivered(background: Background, qtbot: QtBot) -> None:
     told: list[int] = []
     background.run(lambda: 1, told.append)
     background.close()
+    background.run(lambda: 2, told.append)
     qtbot.wait(1)
     assert told == []
