@@ -283,6 +283,7 @@ class MainWindow(QMainWindow):
         parts = self.parts
         self.side.list.chosen.connect(self._on_chosen)
         self.drop_in.added.connect(self._on_added)
+        self.background.failed.connect(self.rows.tell)
         self.recent.chosen.connect(self._open_again)
         self.recent.missing.connect(self.rows.tell_missing)
         parts.gate.shifted.connect(self._show_state)
