@@ -84,6 +84,11 @@ class Qwen3Adapter:
         """What was computed so far."""
         return self._listener.work
 
+    @property
+    def num_kept_bytes(self) -> int:
+        """What is remembered of audio takes so much memory."""
+        return self._listener.num_kept_bytes
+
     def rows(self, chunk: Chunk) -> int:  # noqa: ARG002
         """Return 1: attempts are greedy, never beams."""
         return 1

@@ -1,0 +1,196 @@
+"""Live chunks: whatever is remembered, drafted or forgotten on the way, each chunk says the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from engine.adapters.base import Admission, Decode, PrefixRollback
+from engine.adapters.qwen3_asr.adapter import MEMORY
+from engine.adapters.qwen3_asr.listening import MemoryLimits
+from engine.manager.confirm import Hypothesis, Piece, confirmer_for
+from engine.messages import SAMPLE_RATE_HZ, ChunkKind
+from tests.helpers.qwen3_engine import NO_MEMORY, Engine, chunk_of, load_engine, with_memory
+from tests.helpers.tiny_qwen3 import NATIVE, Samples, phrases
+
+WINDOW_BYTES = 104 * 2 * 2 * 2 * 32 * 4
+"""Keys and values of a window in the tiny network."""
+ONE_WINDOW = MemoryLimits(encoded_bytes=104 * 128 * 4, read_bytes=WINDOW_BYTES + 10_000)
+
+
+@dataclass(frozen=True)
+class Heard:
+    """What came of one chunk."""
+
+    ids: tuple[int, ...]
+    logprobs: tuple[float, ...]
+    confirmed: str
+    tail: str
+
+
+@pytest.fixture(scope="module")
+def engine() -> Engine:
+    return load_engine(NATIVE)
+
+
+def stream(
+    engine: Engine,
+    pcm: Samples,
+    ends: Sequence[int],
+    language: str | None,
+    *,
+    drafts: bool,
+    forget: frozenset[int] = frozenset(),
+) -> list[Heard]:
+    """Hear audio chunk by chunk as a live session does; before some chunks all memory is lost."""
+    confirmer = confirmer_for(PrefixRollback(unfixed_s=2.0))
+    confirmed = ""
+    heard: list[Heard] = []
+    for index, end in enumerate(ends):
+        if index in forget:
+            engine = with_memory(engine, MEMORY["cpu"])
+        is_last = end == ends[-1]
+        chunk = chunk_of(
+            pcm[:end],
+            kind=ChunkKind.CLOSING if is_last else ChunkKind.INTERIM,
+            index=index,
+            language=language,
+            prefix=[piece.id for piece in confirmer.open],
+            draft=[piece.id for piece in confirmer.tail] if drafts else (),
+        )
+        (decode,) = engine.answer(chunk)
+        hypothesis = Hypothesis((*confirmer.open, *_pieces(engine, decode, end)), end)
+        update = confirmer.finish(hypothesis) if is_last else confirmer.update(hypothesis)
+        confirmed += update.confirmed_delta
+        heard.append(Heard(tuple(decode.ids), tuple(decode.logprobs), confirmed, update.tail_text))
+    return heard
+
+
+def _pieces(engine: Engine, decode: Decode, end: int) -> tuple[Piece, ...]:
+    texts = engine.text.pieces(decode.ids)
+    return tuple(Piece(id_, text, end, end, end) for id_, text in zip(decode.ids, texts, strict=True))
+
+
+@st.composite
+def sounds(draw: st.DrawFn) -> Samples:
+    """Draw phrases at levels that rise and fall, with silence, digital or not, between them."""
+    spoken = phrases()
+    parts: list[Samples] = []
+    noise = np.random.default_rng(draw(st.integers(0, 99)))
+    for _ in range(draw(st.integers(2, 5))):
+        gain = draw(st.sampled_from([0.01, 0.1, 0.5, 1.0, 1.9]))
+        parts.append(draw(st.sampled_from(spoken)).pcm * gain)
+        silence = np.zeros(draw(st.integers(0, 3)) * 8000)
+        hiss = noise.normal(size=len(silence)) * draw(st.sampled_from([0.0, 1e-5, 1e-3]))
+        parts.append((silence + hiss).astype(np.float32))
+    return np.clip(np.concatenate(parts), -1.0, 1.0).astype(np.float32)
+
+
+@settings(max_examples=8, suppress_health_check=list(HealthCheck))
+@given(
+    pcm=sounds(),
+    steps=st.lists(st.sampled_from([0.5, 1.0, 2.0, 2.3, 4.1]), min_size=1, max_size=4),
+    language=st.sampled_from([None, "en", "ko", "zh"]),
+    forget=st.frozensets(st.integers(0, 12), max_size=4),
+)
+def test_memory_and_drafts_never_change_the_text(
+    engine: Engine, pcm: Samples, steps: list[float], language: str | None, forget: frozenset[int]
+) -> None:
+    ends: list[int] = []
+    while not ends or ends[-1] < len(pcm):
+        step = round(steps[len(ends) % len(steps)] * SAMPLE_RATE_HZ)
+        ends.append(min(len(pcm), (ends[-1] if ends else 0) + step))
+    plain = stream(with_memory(engine, NO_MEMORY), pcm, ends, language, drafts=False)
+    remembered = stream(with_memory(engine, MEMORY["cpu"]), pcm, ends, language, drafts=False)
+    # To the last bit: the parts are read in the same way whether or not they are remembered.
+    assert remembered == plain
+    small = stream(with_memory(engine, ONE_WINDOW), pcm, ends, language, drafts=False, forget=forget)
+    assert small == plain
+    for memory, lost in (
+        (NO_MEMORY, frozenset[int]()),
+        (MEMORY["cpu"], frozenset[int]()),
+        (ONE_WINDOW, forget),
+    ):
+        drafted = stream(with_memory(engine, memory), pcm, ends, language, drafts=True, forget=lost)
+        for with_draft, without in zip(drafted, plain, strict=True):
+            assert with_draft.ids == without.ids
+            assert (with_draft.confirmed, with_draft.tail) == (without.confirmed, without.tail)
+            assert with_draft.logprobs == pytest.approx(without.logprobs, abs=1e-4)
+
+
+def joined(*names: str) -> Samples:
+    known = {one.name: one.pcm for one in phrases()}
+    return np.concatenate([known[name] for name in names])
+
+
+def test_confirmed_text_only_grows_and_has_no_broken_characters(engine: Engine) -> None:
+    for language, names in (("ko", ("ko1", "ko2", "ko3")), ("zh", ("zh1", "zh2")), ("en", ("en1", "en3"))):
+        pcm = joined(*names)
+        ends = [*range(8000, len(pcm), 8000), len(pcm)]
+        heard = stream(with_memory(engine, MEMORY["cpu"]), pcm, ends, language, drafts=True)
+        for before, after in pairwise(heard):
+            assert after.confirmed.startswith(before.confirmed)
+        assert not any("\ufffd" in chunk.confirmed + chunk.tail for chunk in heard)
+        assert heard[-1].tail == ""
+
+
+def mel_seconds(engine: Engine, pcm: Samples, *ends_s: float) -> list[float]:
+    """Return how many seconds of audio went through the encoder for each chunk of a stream."""
+    counts = []
+    for end_s in ends_s:
+        before = engine.adapter.work.num_mel_frames
+        chunk = chunk_of(pcm[: round(end_s * SAMPLE_RATE_HZ)], kind=ChunkKind.INTERIM, language="en")
+        engine.answer(chunk)
+        counts.append((engine.adapter.work.num_mel_frames - before) / 100)
+    return counts
+
+
+def test_what_was_heard_is_not_heard_again(engine: Engine) -> None:
+    pcm = joined("en1", "ko1", "zh1", "en3", "zh2", "en2", "ko3", "zh3")
+    # Nothing louder than its beginning, so nothing of what is far below that changes.
+    pcm[:1600] = np.random.default_rng(0).normal(size=1600)
+    assert mel_seconds(with_memory(engine, MEMORY["cpu"]), pcm, 10, 12, 14, 17) == [10, 4, 6, 9]
+    assert mel_seconds(with_memory(engine, NO_MEMORY), pcm, 10, 12, 14, 17) == [10, 12, 14, 17]
+
+
+def test_a_window_whose_numbers_change_is_heard_again(engine: Engine) -> None:
+    """What is far below the loudest point is cut off: a louder sound that comes later changes the past."""
+    hiss = np.random.default_rng(2).normal(size=20 * SAMPLE_RATE_HZ).astype(np.float32) * 1e-3
+    hiss[: 4 * SAMPLE_RATE_HZ] *= 1e-3
+    pcm = hiss.copy()
+    pcm[12 * SAMPLE_RATE_HZ : 13 * SAMPLE_RATE_HZ] *= 900
+    assert mel_seconds(with_memory(engine, MEMORY["cpu"]), hiss, 10, 14) == [10, 6]
+    assert mel_seconds(with_memory(engine, MEMORY["cpu"]), pcm, 10, 14, 15) == [10, 14, 7]
+
+
+def test_sessions_with_the_same_prompt_share_what_they_heard(engine: Engine) -> None:
+    shared = with_memory(engine, MEMORY["cpu"])
+    pcm = joined("en1", "ko1", "zh1", "en3", "zh2")
+    first, second = (
+        chunk_of(pcm, kind=ChunkKind.INTERIM, language="en", hotwords="Qwen", index=index) for index in (0, 1)
+    )
+    shared.answer(first)
+    read = shared.adapter.work.num_read
+    shared.answer(second)
+    again = shared.adapter.work.num_read - read
+    assert again < read - 104
+    shared.answer(chunk_of(pcm, kind=ChunkKind.INTERIM, language="en", hotwords="other"))
+    # Another prompt stands in front: nothing of what was read can be shared, but what was encoded can.
+    assert shared.adapter.work.num_read - read - again >= read
+
+
+def test_memory_is_bounded_in_bytes(engine: Engine) -> None:
+    limits = MemoryLimits(encoded_bytes=3 * 104 * 128 * 4, read_bytes=3 * WINDOW_BYTES)
+    bounded = with_memory(engine, limits)
+    noise = np.random.default_rng(1).normal(size=40 * SAMPLE_RATE_HZ).astype(np.float32) * 0.1
+    for seconds in (9, 17, 25, 33, 40):
+        chunk = chunk_of(noise[: seconds * SAMPLE_RATE_HZ], kind=ChunkKind.INTERIM)
+        bounded.adapter.release(bounded.adapter.admit([Admission(chunk)]))
+        kept = bounded.adapter.num_kept_bytes
+        assert WINDOW_BYTES < kept <= limits.encoded_bytes + limits.read_bytes
