@@ -16,6 +16,12 @@ def is_x11() -> bool:
     return QGuiApplication.platformName() == "xcb"
 
 
+def can_stay_above(platform_name: str | None = None) -> bool:
+    """Whether a window may keep itself above all others and choose its place: Wayland knows neither."""
+    name = QGuiApplication.platformName() if platform_name is None else platform_name
+    return not name.startswith("wayland")
+
+
 def has_compositor() -> bool:
     """Whether a window may be translucent. Everywhere but on X11 it always may."""
     if not is_x11():

@@ -13,6 +13,7 @@ from app.settings import Settings
 from app.texts import failure_line, tr
 from app.ui.caption_settings import CaptionSettingsDialog
 from app.ui.captions import Captions
+from app.ui.compositor import can_stay_above
 from app.ui.live import wishes_of
 from app.ui.notices import Choice
 from app.ui.notices import NoticeKind as Urgency
@@ -36,6 +37,7 @@ class LiveCommands(QObject):
         self._window = window
         self._live = window.parts.live
         self._keeper = window.parts.keeper
+        self._has_told_limits = False
         self._chosen: int | None = None
         """The recording whose row was chosen when it began: a person may look elsewhere afterwards."""
         self.captions = Captions(self._live, window.parts.library, self._keeper, self)
@@ -60,6 +62,7 @@ class LiveCommands(QObject):
         do.captions.triggered.connect(self._toggle_captions)
         do.caption_settings.triggered.connect(self._open_settings)
         self.captions.shown.connect(do.captions.setChecked)
+        self.captions.shown.connect(lambda is_shown: self.tell_limits(is_shown and not can_stay_above()))
         self.captions.settings_requested.connect(self._open_settings)
         window.sources.chosen.connect(lambda fields: self._keeper.change(**fields))
 
@@ -79,6 +82,19 @@ class LiveCommands(QObject):
         else:
             self._window.notices.withdraw(_NOTICE)
             self._live.begin(wishes_of(self._keeper.now))
+
+    def tell_limits(self, has_limits: bool) -> None:
+        """Say, once in a run, what this desktop does not let the caption window do."""
+        if has_limits and not self._has_told_limits:
+            self._has_told_limits = True
+            self._window.notices.tell(
+                self.tr(
+                    "This desktop (Wayland) lets no window put itself above the others or remember its "
+                    "place. Choose “Always on top” in the caption window's own menu (Alt+Space), or start Jamak "
+                    "with QT_QPA_PLATFORM=xcb."
+                ),
+                key="caption_limits",
+            )
 
     def _toggle_captions(self, is_wanted: bool) -> None:
         if is_wanted:

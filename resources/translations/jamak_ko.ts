@@ -686,6 +686,10 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
 <context>
     <name>LiveCommands</name>
     <message>
+        <source>This desktop (Wayland) lets no window put itself above the others or remember its place. Choose “Always on top” in the caption window&apos;s own menu (Alt+Space), or start Jamak with QT_QPA_PLATFORM=xcb.</source>
+        <translation>이 데스크톱(Wayland)에서는 창이 스스로 맨 위로 올라가거나 자리를 기억할 수 없습니다. 자막 창의 창 메뉴(Alt+Space)에서 “항상 위”를 고르거나 QT_QPA_PLATFORM=xcb로 Jamak을 시작해 주세요.</translation>
+    </message>
+    <message>
         <source>&amp;Go on recording</source>
         <translation>녹음 계속(&amp;G)</translation>
     </message>

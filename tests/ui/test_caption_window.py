@@ -17,6 +17,7 @@ from app.ui.caption_place import MIN_WIDTH, rect_on, screen_to_use, with_place, 
 from app.ui.caption_settings import CaptionSettingsDialog, ColourButton
 from app.ui.caption_view import CaptionView
 from app.ui.caption_window import CaptionWindow
+from app.ui.compositor import can_stay_above
 from tests.helpers.window_rig import WindowRig
 
 _CONTROL = Qt.KeyboardModifier.ControlModifier
@@ -318,3 +319,19 @@ def test_the_tail_is_paler_than_what_is_confirmed(window: CaptionWindow) -> None
     greys = {image.pixelColor(x, y).lightness() for x in range(image.width()) for y in range(image.height())}
     assert max(greys) > 245
     assert any(130 < grey < 190 for grey in greys)
+
+
+def test_a_desktop_that_keeps_no_window_above_is_named_once(rig: WindowRig) -> None:
+    assert [can_stay_above(name) for name in ("xcb", "windows", "cocoa", "wayland", "wayland-egl")] == [
+        *[True] * 3,
+        *[False] * 2,
+    ]
+    live = rig.window.live_commands
+    live.captions.show()
+    assert rig.window.notices.texts() == []
+    live.tell_limits(True)
+    (said,) = rig.window.notices.texts()
+    assert "Wayland" in said
+    rig.window.notices.withdraw("caption_limits")
+    live.tell_limits(True)
+    assert rig.window.notices.texts() == []
