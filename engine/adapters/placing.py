@@ -17,7 +17,7 @@ _LONG_PAUSE_S: Final = 1.0
 _SLACK_S: Final = 0.6
 _SLACK: Final = 0.3
 """The end of a sentence lies at a pause that is nearer than this, or than this part of the shorter
-sentence beside it; times are of speech alone."""
+sentence beside it, by as much more as the pause is long; times are of speech alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,9 +142,9 @@ def _gain(expected: Sequence[float], border: int, pause: _Pause) -> float:
     """Return how good it is to end part `border` at `pause`; not above 0 where it is too far."""
     before = expected[border] - (expected[border - 1] if border else 0.0)
     after = expected[border + 1] - expected[border]
-    slack_s = max(_SLACK_S, _SLACK * min(before, after))
+    length_s = min(pause.end_s - pause.begin_s, _LONG_PAUSE_S)
+    slack_s = max(_SLACK_S, _SLACK * min(before, after)) + length_s
     distance_s = abs(expected[border] - pause.spoken_s)
     if distance_s >= slack_s:
         return 0.0
-    length_s = min(pause.end_s - pause.begin_s, _LONG_PAUSE_S)
     return 1.0 - distance_s / slack_s + length_s / _LONG_PAUSE_S

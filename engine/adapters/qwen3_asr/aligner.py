@@ -11,12 +11,19 @@ import numpy.typing as npt
 import torch
 
 from engine.adapters.base import OutOfMemory, RuntimeOptions
-from engine.adapters.qwen3_asr.aligning import ALIGNED_LANGUAGES, TokenTimes, token_times, units_of
+from engine.adapters.qwen3_asr.aligning import (
+    ALIGNED_LANGUAGES,
+    TokenTimes,
+    is_credible,
+    token_times,
+    units_of,
+)
 from engine.adapters.qwen3_asr.config import Kind, Qwen3Config, unsupported
 from engine.adapters.qwen3_asr.features import log_mel_windows
 from engine.adapters.qwen3_asr.load import load_network
 from engine.adapters.qwen3_asr.model import Qwen3Asr
 from engine.adapters.qwen3_asr.vocabulary import Vocabulary, read_vocabulary
+from engine.messages import SAMPLE_RATE_HZ
 from engine.protocol.failures import FailureError
 
 log = logging.getLogger(__name__)
@@ -35,14 +42,20 @@ class ForcedAligner:
     def align(self, pcm: Samples, pieces: Sequence[bytes]) -> TokenTimes | None:
         """Return when each token of a text was said in `pcm`, mono float32 at 16 kHz.
 
-        `pieces` are the tokens' bytes, none of them empty. None where there is no word, or too much of
-        text and audio for the network. Raises OutOfMemory.
+        `pieces` are the tokens' bytes, none of them empty. None where there is no word, too much of text
+        and audio for the network, or no sense in what it says. Raises OutOfMemory.
         """
         units = units_of(pieces)
         if not units or not len(pcm):
             return None
         times_s = self.times(pcm, [unit.text for unit in units])
-        return None if times_s is None else token_times(len(pieces), units, [1000 * time for time in times_s])
+        if times_s is None:
+            return None
+        times_ms = [1000 * time_s for time_s in times_s]
+        if not is_credible(times_ms, len(pcm) / SAMPLE_RATE_HZ):
+            log.info("the aligner's times of %d words make no sense", len(units))
+            return None
+        return token_times(len(pieces), units, times_ms)
 
     def times(self, pcm: Samples, words: Sequence[str]) -> list[float] | None:
         """Return start and end of each of `words` in seconds, as the network says them, one after another.
@@ -98,7 +111,7 @@ class Companion:
         try:
             return self._aligner.align(pcm, pieces)
         except OutOfMemory:
-            log.info("no memory to align %.1f s", len(pcm) / 16_000)
+            log.info("no memory to align %.1f s", len(pcm) / SAMPLE_RATE_HZ)
             return None
 
 

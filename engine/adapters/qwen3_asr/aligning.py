@@ -20,6 +20,8 @@ from engine.messages import Spans
 
 ALIGNED_LANGUAGES: Final = frozenset({"de", "en", "es", "fr", "it", "ja", "ko", "pt", "ru", "yue", "zh"})
 """Codes of what it was trained on."""
+_MAX_ODD_SHARE: Final = 0.5
+_END_SLACK_S: Final = 0.5
 MAX_SNAPPED: Final = 2
 """So many odd times in a row are taken for a neighbour's; more are spread between two."""
 _HAN: Final = ((0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0x2CEAF), (0x2F800, 0x2FA1F))
@@ -84,6 +86,17 @@ def repaired(times_ms: Sequence[float]) -> tuple[list[int], list[bool]]:
         else:
             fixed[first:last] = left + (right - left) / (count + 1) * steps
     return fixed.astype(np.int64).tolist(), is_odd.tolist()
+
+
+def is_credible(times_ms: Sequence[float], duration_s: float) -> bool:
+    """Say whether what was said of words fits together: else they were not said in this audio.
+
+    Such an answer looks like any other. Most times must come one after the other, and in the audio.
+    """
+    _, is_odd = repaired(times_ms)
+    last_ms = 1000 * (duration_s + _END_SLACK_S)
+    num_bad = sum(odd or time > last_ms for time, odd in zip(times_ms, is_odd, strict=True))
+    return num_bad <= _MAX_ODD_SHARE * len(times_ms)
 
 
 def token_times(num_tokens: int, units: Sequence[Unit], times_ms: Sequence[float]) -> TokenTimes:

@@ -73,3 +73,10 @@ def test_places_are_in_order_apart_and_within_the_speech(
         assert one.end_s <= other.start_s
     if places and spans:
         assert (places[0].start_s, places[-1].end_s) == pytest.approx((spans[0][0], spans[-1][1]))
+
+
+def test_a_long_pause_ends_a_sentence_though_it_was_spoken_slowly() -> None:
+    """Three phrases with a second between them; the second one's text is much too short for its sound."""
+    speech = ((1.0, 2.0), (3.5, 5.6), (6.8, 7.9))
+    places = place_parts([1.5, 1.6, 0.9], speech, 9.0)
+    assert [(place.start_s, place.end_s) for place in places] == list(speech)

@@ -11,7 +11,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.adapters.qwen3_asr.aligning import TokenTimes, Unit, repaired, token_times, units_of
+from engine.adapters.qwen3_asr.aligning import TokenTimes, Unit, is_credible, repaired, token_times, units_of
 from tests.helpers.tiny_aligner import TINY
 
 
@@ -106,3 +106,17 @@ def test_ids_without_text_lie_between_the_others() -> None:
     times = TokenTimes(((0.1, 0.5), (0.5, 0.9)), (1,)).among([1, 3], 5)
     assert times.spans == ((0.1, 0.1), (0.1, 0.5), (0.5, 0.5), (0.5, 0.9), (0.9, 0.9))
     assert times.guessed == (0, 2, 3, 4)
+
+
+@pytest.mark.parametrize(
+    ("times_s", "is_sense"),
+    [
+        ([0.0, 0.4, 0.4, 0.8, 0.9, 1.2], True),
+        ([0.0, 0.4, 0.1, 0.2, 0.9, 1.2], True),
+        ([1.2, 0.9, 0.8, 0.4, 0.1, 0.0], False),
+        ([0.0, 0.4, 9.0, 9.1, 9.5, 9.9], False),
+        ([], True),
+    ],
+)
+def test_most_times_must_be_in_order_and_in_the_audio(times_s: list[float], is_sense: bool) -> None:
+    assert is_credible([1000 * time for time in times_s], 2.0) is is_sense

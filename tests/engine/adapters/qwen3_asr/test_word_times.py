@@ -2,38 +2,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
-import numpy as np
 import pytest
 import soundfile
 
 from engine.adapters.base import Admission, Decode, RuntimeOptions
 from engine.adapters.qwen3_asr.adapter import Qwen3Adapter, load_adapter
-from engine.adapters.qwen3_asr.aligner import load_aligner
+from engine.adapters.qwen3_asr.aligner import Companion, Samples
+from engine.adapters.qwen3_asr.aligning import TokenTimes
 from engine.adapters.qwen3_asr.config import read_config
 from engine.adapters.qwen3_asr.text import Qwen3Text
 from engine.adapters.qwen3_asr.vocabulary import read_vocabulary
 from engine.messages import Chunk, ChunkKind, DecodingOptions, Finished, RequestKey
 from engine.protocol.transcript import Segment, TimeSource
-from tests.helpers.tiny_aligner import TINY, make_native_aligner
+from tests.helpers.tiny_aligner import TINY
 
 
-@pytest.fixture(scope="module")
-def aligner(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_native_aligner(tmp_path_factory.mktemp("aligner"))
+class EvenAligner(Companion):
+    """A companion that finds each token a tenth of a second long, the first two by guessing."""
+
+    def __init__(self) -> None:
+        super().__init__(None, RuntimeOptions())
+        self.num_prepared = 0
+
+    def prepare(self) -> None:
+        self.num_prepared += 1
+
+    def align(self, pcm: Samples, pieces: Sequence[bytes], language: str | None) -> TokenTimes | None:
+        assert all(pieces) and len(pcm) and language == "ko"
+        spans = tuple((0.1 * place, 0.1 * place + 0.1) for place in range(len(pieces)))
+        return TokenTimes(spans, (0, 1))
 
 
-@pytest.fixture(scope="module")
-def adapter(aligner: Path) -> Qwen3Adapter:
-    runtime = RuntimeOptions(device="cpu", dtype="float32", num_threads=1, companion_folder=str(aligner))
-    return load_adapter(TINY, runtime)
+@pytest.fixture
+def adapter() -> Qwen3Adapter:
+    made = load_adapter(TINY, RuntimeOptions(device="cpu", dtype="float32", num_threads=1))
+    made.companion = EvenAligner()
+    return made
 
 
 def chunk(kind: ChunkKind = ChunkKind.FILE, *, wants_words: bool = True) -> Chunk:
-    (path,) = [path for path in (TINY / "audio").glob("*.wav") if path.stem.startswith("ko")][:1]
-    pcm, _ = soundfile.read(path, dtype="float32")
+    pcm, _ = soundfile.read(TINY / "audio" / "ko1.wav", dtype="float32")
     return Chunk(
         key=RequestKey("job", 0),
         kind=kind,
@@ -58,21 +70,16 @@ def segments(done: Decode) -> tuple[Segment, ...]:
     return text.segments(done.ids, done.logprobs, done.outcome)
 
 
-def test_words_of_a_file_are_measured(adapter: Qwen3Adapter, aligner: Path) -> None:
-    asked = chunk()
-    done = decode(adapter, asked)
+def test_words_of_a_file_are_measured(adapter: Qwen3Adapter) -> None:
+    done = decode(adapter, chunk())
     assert isinstance(done.outcome, Finished)
     assert done.outcome.times_source is TimeSource.ALIGNED
-    pieces = [read_vocabulary(TINY, read_config(TINY)).pieces[id_] for id_ in done.ids]
-    alone = load_aligner(aligner, RuntimeOptions(device="cpu", dtype="float32", num_threads=1))
-    expected = alone.align(np.frombuffer(asked.pcm, dtype="<f4"), pieces)
-    assert expected is not None
-    assert (done.outcome.token_times, done.outcome.guessed) == (expected.spans, expected.guessed)
+    assert len(done.outcome.token_times) == len(done.ids)
     found = segments(done)
     words = [word for segment in found for word in segment.words]
+    assert len(words) > 1
     assert "".join(word.text for word in words) == "".join(segment.text for segment in found)
-    # This aligner's weights are random: what it says lies behind the end and has to be moved.
-    assert {word.time_source for word in words} <= {TimeSource.ALIGNED, TimeSource.INTERPOLATED}
+    assert {word.time_source for word in words} == {TimeSource.ALIGNED, TimeSource.INTERPOLATED}
 
 
 @pytest.mark.parametrize(
@@ -84,6 +91,8 @@ def test_nothing_is_aligned_that_nobody_wants_or_that_is_live(
     done = decode(adapter, chunk(kind, wants_words=wants_words))
     assert isinstance(done.outcome, Finished)
     assert done.outcome.token_times == ()
+    assert isinstance(adapter.companion, EvenAligner)
+    assert adapter.companion.num_prepared == 0, "it is not even loaded"
 
 
 def test_without_a_companion_a_sentence_lies_where_speech_was() -> None:
