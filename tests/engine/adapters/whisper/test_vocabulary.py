@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from engine.adapters import import_families, read_architectures, resolve_family
+from engine.adapters.catalog import CATALOG
+from engine.adapters.whisper import WhisperFamily
 from engine.adapters.whisper.vocabulary import byte_alphabet, read_vocabulary
 from engine.protocol.failures import FailureError, FailureKind
 
@@ -100,3 +102,40 @@ def test_text_of_whisper_is_loaded_without_torch() -> None:
     code = "import engine.adapters as a, sys; a.import_families(); print('torch' in sys.modules)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "False"
+
+
+HEADS_OF_BASE = [[3, 1], [4, 2], [5, 6]]
+HEADS_OF_LARGE = [[7, 0], [10, 17], [25, 6]]
+HEADS_OF_TURBO = [[2, 4], [3, 3], [3, 14]]
+
+
+@pytest.mark.parametrize(
+    ("config", "is_third", "can_translate"),
+    [
+        ({"encoder_layers": 6, "decoder_layers": 6}, False, True),
+        ({"encoder_layers": 32, "decoder_layers": 32}, True, True),
+        ({"encoder_layers": 32, "decoder_layers": 4}, True, False),
+        ({"alignment_heads": HEADS_OF_BASE}, False, True),
+        ({"alignment_heads": HEADS_OF_LARGE}, True, True),
+        ({"alignment_heads": HEADS_OF_TURBO}, True, False),
+        ({}, False, True),
+    ],
+)
+def test_a_shortened_decoder_does_not_translate(
+    whisper_base: Path, tmp_path: Path, config: dict[str, object], is_third: bool, can_translate: bool
+) -> None:
+    """Turbo was offered as a translator where it lay in a folder of the user's."""
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    tokens = (whisper_base / "tokenizer.json").read_text(encoding="utf-8")
+    (tmp_path / "tokenizer.json").write_text(tokens.replace("<|su|>", "<|yue|>") if is_third else tokens)
+    assert WhisperFamily().traits(tmp_path).can_translate is can_translate
+
+
+def test_the_catalogue_says_of_translating_what_the_files_say(
+    whisper_base: Path, whisper_tiny_en: Path
+) -> None:
+    promised = {model.key: model.can_translate for model in CATALOG}
+    assert WhisperFamily().traits(whisper_base).can_translate is promised["whisper-base"] is True
+    assert WhisperFamily().traits(whisper_tiny_en).can_translate is promised["whisper-tiny.en"] is False
+    assert promised["whisper-large-v3"]
+    assert not promised["whisper-large-v3-turbo"]
