@@ -62,7 +62,8 @@ def take_in(paths: Iterable[str]) -> Intake:
         if problem is not None:
             refused.append(Refusal(str(path), problem))
         else:
-            files.extend(map(str, found))
+            files.extend(str(one) for one in found if _is_text(one))
+            refused.extend(_unnameable(one) for one in found if not _is_text(one))
     return Intake(files=tuple(dict.fromkeys(files)), refused=tuple(refused))
 
 
@@ -80,6 +81,21 @@ def _refusal(path: Path) -> Failure | None:
     if suffix in _NOT_MEDIA_SUFFIXES or kind in _NOT_MEDIA:
         return failure(FailureKind.BAD_MEDIA, path.name, f"a {suffix} file")
     return None
+
+
+def _is_text(path: Path) -> bool:
+    """Whether a path can be stored and sent: on Linux a name may be any bytes."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _unnameable(path: Path) -> Refusal:
+    name = os.fsencode(path.name).decode(errors="replace")
+    message, hint = tr("name_is_not_text", name=name), tr("name_is_not_text_hint")
+    return Refusal(name, Failure(kind=FailureKind.BAD_MEDIA, message=message, hint=hint, subject=name))
 
 
 def _nothing_in(folder: Path) -> Failure:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,7 +29,8 @@ class SingleInstance(QObject):
         files_received(list[str]): another start handed over these paths; none = show the window.
     """
 
-    files_received = Signal(list)
+    # Not a list of Qt's: that would turn every name into text, and some are not.
+    files_received = Signal(object)
 
     def __init__(self, address: str, parent: QObject | None = None, *, lock_path: Path | None = None) -> None:
         super().__init__(parent)
@@ -84,7 +86,7 @@ class SingleInstance(QObject):
 
     def _answer(self, socket: QLocalSocket, line: bytes) -> None:
         try:
-            files = msgspec.json.decode(line[:_MAX_BYTES], type=list[str])
+            files = [os.fsdecode(name) for name in msgspec.json.decode(line[:_MAX_BYTES], type=list[bytes])]
         except (msgspec.DecodeError, UnicodeDecodeError):
             socket.abort()
             return
@@ -104,6 +106,7 @@ def _hand_over(address: str, paths: list[str]) -> bool:
     socket.connectToServer(address)
     if not socket.waitForConnected(500):
         return False
-    socket.write(msgspec.json.encode(paths) + b"\n")
+    # As bytes: a name need not be text.
+    socket.write(msgspec.json.encode([os.fsencode(path) for path in paths]) + b"\n")
     socket.flush()
     return socket.waitForReadyRead(2000) and bytes(socket.readAll().data()) == _TAKEN

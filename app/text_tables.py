@@ -184,6 +184,8 @@ ENGLISH: Final[dict[str, str]] = {
     "minutes": "about {count} min",
     "hours": "about {hours} h {minutes} min",
     "no_media_in_folder": "There is no audio or video file in “{name}”.",
+    "name_is_not_text": "The name of “{name}” is in no encoding that Jamak knows.",
+    "name_is_not_text_hint": "Rename the file, then open it again.",
     "no_media_in_folder_hint": "Choose another folder, or the files themselves.",
     "library_set_aside": "The library was damaged. It was kept as “{name}”; "
     "{count} recordings were taken over from it.",
@@ -243,6 +245,8 @@ KOREAN: Final[dict[str, str]] = {
     "minutes": "약 {count}분",
     "hours": "약 {hours}시간 {minutes}분",
     "no_media_in_folder": "“{name}” 폴더에 오디오나 동영상 파일이 없습니다.",
+    "name_is_not_text": "“{name}”의 파일 이름이 Jamak이 모르는 인코딩으로 되어 있습니다.",
+    "name_is_not_text_hint": "파일 이름을 바꾼 다음 다시 열어 주세요.",
     "no_media_in_folder_hint": "다른 폴더나 파일을 직접 선택해 주세요.",
     "library_set_aside": "보관함이 손상되었습니다. “{name}”(으)로 남겨 두고 녹음 {count}개를 옮겨 왔습니다.",
     "library_newer": "보관함이 더 새로운 Jamak에서 만들어졌습니다. “{name}”(으)로 남겨 두고 "

@@ -90,8 +90,8 @@ class LiveCommands(QObject):
             self._window.notices.tell(
                 self.tr(
                     "This desktop (Wayland) lets no window put itself above the others or remember its "
-                    "place. Choose “Always on top” in the caption window's own menu (Alt+Space), or start Jamak "
-                    "with QT_QPA_PLATFORM=xcb."
+                    "place. Choose “Always on top” in the caption window's own menu (Alt+Space), or start "
+                    "Jamak with QT_QPA_PLATFORM=xcb."
                 ),
                 key="caption_limits",
             )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -103,3 +104,15 @@ def test_relative_paths_become_absolute(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_the_suffixes_are_written_as_the_file_dialog_needs_them() -> None:
     assert all(suffix == suffix.lower() and suffix.startswith(".") for suffix in MEDIA_SUFFIXES)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere every name is text")
+def test_a_name_that_is_no_text_is_said_and_the_others_are_taken(tmp_path: Path) -> None:
+    (good,) = make(tmp_path, "a.wav")
+    odd = os.fsencode(tmp_path) + b"/caf\xe9.wav"
+    Path(os.fsdecode(odd)).write_bytes(b"\0sound")
+    for paths in ([good, os.fsdecode(odd)], [str(tmp_path)]):
+        intake = take_in(paths)
+        assert intake.files == (good,)
+        (refusal,) = intake.refused
+        assert refusal.failure.message == "The name of “caf\ufffd.wav” is in no encoding that Jamak knows."

@@ -51,8 +51,9 @@ def test_a_second_start_hands_over_its_files(folder: Path, qtbot: QtBot) -> None
     first = instance(folder)
     assert not first.hand_over(["ignored.wav"])
     with qtbot.wait_signal(first.files_received, timeout=20_000) as received:
-        second = start_another(folder, "/media/회의 1.wav", "relative.mp3")
-    assert received.args == [["/media/회의 1.wav", str(Path("relative.mp3").absolute())]]
+        second = start_another(folder, "/media/회의 1.wav", "relative.mp3", "/media/\udcff.wav")
+    wanted = ["/media/회의 1.wav", str(Path("relative.mp3").absolute()), "/media/\udcff.wav"]
+    assert received.args == [wanted]
     assert second.communicate(timeout=20)[0] == "True\n"
     first.close()
 
