@@ -6,6 +6,7 @@ import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
+from enum import Enum
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,8 +22,7 @@ MAX_LOG_BYTES: Final = 100_000
 """Of each log, its end."""
 _NUM_FAILURES: Final = 5
 _OPEN_TEXT: Final = frozenset(
-    {"model", "language", "task", "theme", "ui_language", "export_format", "record_from", "kind", "family"}
-    | {"text_colour", "outline_colour", "background", "device", "dtype"}
+    {"model", "language", "export_format", "family", "text_colour", "outline_colour", "background"}
 )
 """Settings whose text is a choice from a list. All other text (folders, prompts, keys) is only counted."""
 
@@ -53,7 +53,7 @@ def make_report(known: Known) -> tuple[Entry, ...]:
     return (
         Entry("versions.txt", redact(_lines(_facts(known.engine_facts)))),
         Entry("devices.txt", _lines(_device(device) for device in known.devices) or "none\n"),
-        Entry("settings.json", msgspec.json.format(msgspec.json.encode(_settings(known.settings))).decode()),
+        Entry("settings.json", _json(_without_text(known.settings))),
         Entry("library.txt", _lines(_library(known))),
         Entry("failures.txt", redact(_failures(known.recordings)) or "none\n"),
         *_logs(known.log_folder, redact),
@@ -90,19 +90,21 @@ def _device(device: Device) -> tuple[str, str]:
     return device.kind.value, f"{device.name}, {device.rate_hz} Hz, {device.num_channels} channels{default}"
 
 
-def _settings(settings: Settings) -> Any:
-    return _without_text(msgspec.to_builtins(settings), "")
+def _json(value: Any) -> str:
+    return msgspec.json.format(msgspec.json.encode(value)).decode() + "\n"
 
 
-def _without_text(value: Any, name: str) -> Any:
+def _without_text(value: Any, name: str = "") -> Any:
     match value:
+        case msgspec.Struct():
+            return {key: _without_text(item, key) for key, item in msgspec.structs.asdict(value).items()}
         case dict():
-            shown = {key: _without_text(item, key) for key, item in value.items()}
-            # The keys of a table (screens, servers) are text of the person's too.
-            is_table = name.endswith("places")
-            return {f"#{index}": item for index, item in enumerate(shown.values())} if is_table else shown
+            # The keys of a table (screens, servers) are the person's too.
+            return {f"#{number}": _without_text(item) for number, item in enumerate(value.values())}
         case list() | tuple():
             return [_without_text(item, name) for item in value]
+        case Enum():
+            return value.value
         case str() if value and (name not in _OPEN_TEXT or "/" in value or "\\" in value):
             return f"({len(value)} characters)"
         case _:
