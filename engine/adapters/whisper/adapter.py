@@ -141,19 +141,18 @@ class WhisperAdapter:
 
     def _start(self, rows: Sequence[Row]) -> None:
         """Give each row its slots and its first id; all or none of them."""
-        firsts = self._cache.allocate(len(rows))
-        taken = list(firsts)
+        slots: list[list[int]] = []
         try:
-            slots: list[list[int]] = []
-            for row, first in zip(rows, firsts, strict=True):
-                slots.append([first, *self._cache.allocate_beside(first, self._num_beams(row) - 1)])
-                taken += slots[-1][1:]
+            for row in rows:
+                slots.append(self._cache.allocate(1))
+                slots[-1] += self._cache.allocate_beside(slots[-1][0], self._num_beams(row) - 1)
+            firsts = [of_row[0] for of_row in slots]
             with torch.inference_mode(), out_of_memory_raised():
                 self._network.listen(self._cache, firsts, self._encode(rows))
                 self._detect_languages(rows, firsts)
                 self._prefill(rows, slots)
         except BaseException:
-            self._cache.free(taken)
+            self._cache.free([slot for of_row in slots for slot in of_row])
             raise
         self._rows.update((row.decode, row) for row in rows)
 
