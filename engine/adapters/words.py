@@ -60,6 +60,11 @@ class _Group:
     def num_pieces(self) -> int:
         return len(self.logprobs)
 
+    def clip(self, start_s: float, end_s: float) -> None:
+        """Cut off what lies outside of a segment, whose times are as good; what lies there whole stays."""
+        if self.start_s < end_s and self.end_s > start_s:
+            self.start_s, self.end_s = max(self.start_s, start_s), min(self.end_s, end_s)
+
     def absorb(self, other: _Group) -> None:
         """Append `other`; of a mark's time, which fills the pause behind the word, only the beginning."""
         if not _sounds(self.text):
@@ -81,6 +86,8 @@ def group_words(pieces: Sequence[TimedPiece], start_s: float, end_s: float) -> t
     longer those of a model then.
     """
     groups = _merge_words(_merge_characters(pieces))
+    for group in groups:
+        group.clip(start_s, end_s)
     spans = spread([(group.start_s, group.end_s) for group in groups], start_s, end_s)
     return tuple(
         Word(

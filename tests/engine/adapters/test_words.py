@@ -72,8 +72,16 @@ def test_words_that_had_to_move_and_guessed_ones_say_so() -> None:
         TimedPiece(b"o", 1.7, 2.0, -0.1, aligned),
         TimedPiece(b".", 2.0, 3.0, -0.1, guessed),
         TimedPiece(b" three", 2.0, 2.5, -0.1, aligned),
-        TimedPiece(b" four", 2.5, 9.0, -0.1, aligned),
+        TimedPiece(b" four", 2.5, 4.5, -0.1, aligned),
+        TimedPiece(b" five", 6.0, 6.5, -0.1, aligned),
     ]
     words = group_words(pieces, 0.0, 4.0)
-    assert [word.text for word in words] == [" one", " two.", " three", " four"]
-    assert [word.time_source for word in words] == [aligned, guessed, aligned, guessed]
+    assert [word.text for word in words] == [" one", " two.", " three", " four", " five"]
+    assert [word.time_source for word in words] == [aligned, guessed, aligned, aligned, guessed]
+
+
+def test_a_word_that_reaches_out_of_its_segment_ends_with_it_and_is_still_measured() -> None:
+    """The mark behind the last word makes it a little longer than the model's own end of the segment."""
+    pieces = [TimedPiece(b" Bible", 1.0, 1.6, -0.1), TimedPiece(b",", 1.6, 2.0, -0.1)]
+    (word,) = group_words(pieces, 0.0, 1.7)
+    assert (word.end, word.time_source) == (1.7, TimeSource.MODEL)
