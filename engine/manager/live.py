@@ -180,8 +180,11 @@ class LiveSession:
         plan = self._take(answer.index)
         if plan is None or plan.start != self.start:
             return None
-        self._decoded = max(self._decoded, plan.end)
         is_closing = plan.kind is ChunkKind.CLOSING
+        if not is_closing and self._is_beyond(plan.end):
+            # Its words behind the mark must not be told with those before it.
+            return None
+        self._decoded = max(self._decoded, plan.end)
         speech = self.hearing.num_speech(plan.start, plan.end)
         if plan.language is None:
             self.lock.detect(answer.language, answer.language_probability, speech, is_last=is_closing)
@@ -267,12 +270,19 @@ class LiveSession:
 
     def _end(self, utterance: Utterance) -> Plan | Update | None:
         """Confirm an utterance that is over, by its last answer if that has heard it all."""
-        if any(plan.end >= utterance.end for plan in self._sent.values()):
+        if any(self._hears_all(plan.end, utterance) for plan in self._sent.values()):
             return None
-        if not self._sent and self._last is not None and self._last.end >= utterance.end:
+        if not self._sent and self._last is not None and self._hears_all(self._last.end, utterance):
             return self._close(self._last)
         limit = self._marks[0] if self._marks else self.received
         return self._plan(ChunkKind.CLOSING, min(limit, utterance.end + TRAIL_SAMPLES))
+
+    def _hears_all(self, end: int, utterance: Utterance) -> bool:
+        """Say whether a decode up to `end` hears an utterance to its end, and nothing behind a mark."""
+        return utterance.end <= end and not self._is_beyond(end)
+
+    def _is_beyond(self, end: int) -> bool:
+        return bool(self._marks) and end > self._marks[0]
 
     def _is_due(self, utterance: Utterance) -> bool:
         """Say whether it is time for an interim decode."""

@@ -115,9 +115,11 @@ class RealtimeSession:
         self._tasks: set[asyncio.Task[None]] = set()
         self._has_work = asyncio.Event()
         self._has_moved = asyncio.Event()
+        self._is_ending = False
         self._is_stale = False
         """The settings have changed; the leg that follows them begins with the next item."""
         self._legs: list[Leg] = []
+        self._following: dict[Leg, asyncio.Task[None]] = {}
         self._items = Items(0, None)
         """Those of the leg that hears what comes."""
         self._begin_leg(0)
@@ -147,10 +149,11 @@ class RealtimeSession:
         """The one that hears what comes."""
         return self._legs[-1]
 
-    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+    def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
         task.add_done_callback(self._on_done)
+        return task
 
     def _on_done(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
@@ -160,7 +163,8 @@ class RealtimeSession:
             self._end(_BROKEN)
 
     def _end(self, code: int) -> None:
-        """Close the connection."""
+        """Close the connection; nothing the caller says from now on is taken."""
+        self._is_ending = True
 
         async def close() -> None:
             with contextlib.suppress(RuntimeError, WebSocketDisconnect):
@@ -187,7 +191,7 @@ class RealtimeSession:
         """Take what the caller says, for as long as it says anything."""
         while True:
             message = await self._websocket.receive()
-            if message["type"] == "websocket.disconnect":
+            if message["type"] == "websocket.disconnect" or self._is_ending:
                 return
             try:
                 text = message.get("text")
@@ -265,18 +269,22 @@ class RealtimeSession:
         """Let another job hear what comes from `first` on; the one before ends with its committed items."""
         self._is_stale = False
         if self._legs:
-            old = self._leg
-            if old.is_unfed and not self._items.committed:
-                old.leave()
-                self._legs.pop()
+            if self._items.committed:
+                self._leg.limit = first
             else:
-                old.limit = min(first, self._tape.end)
+                self._drop(self._leg)
         leg = Leg(
             self._door.bridge, self._tape, first, self._settings.options(self._model), self._settings.turns
         )
         self._items = Items(first, self._items.last_id)
         self._legs.append(leg)
-        self._start(self._follow(leg, self._items))
+        self._following[leg] = self._start(self._follow(leg, self._items))
+
+    def _drop(self, leg: Leg) -> None:
+        """Hear no more of a leg; not to be called by the task that follows it."""
+        self._legs.remove(leg)
+        self._following.pop(leg).cancel()
+        leg.leave()
 
     def _end_item(self, end: int) -> None:
         self._say(*self._items.commit(end))
@@ -295,6 +303,7 @@ class RealtimeSession:
             self._give_up(leg, items)
         leg.leave()
         self._legs.remove(leg)
+        del self._following[leg]
 
     def _tell(self, heard: JobEvent, leg: Leg, items: Items) -> None:
         is_current = leg is self._leg
@@ -305,7 +314,7 @@ class RealtimeSession:
             case SegmentDone(segment=segment):
                 items.first.segments.append(segment)
             case LanguageDetected(language=language):
-                items.first.language = language
+                items.note_language(language)
             case SpeechStarted(sample=sample) if is_current:
                 told_ms = sample * 1000 // SAMPLE_RATE_HZ
                 item = items.current

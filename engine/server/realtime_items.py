@@ -66,8 +66,15 @@ class Items:
         self._open: deque[Item] = deque()
         self._first = first
         """Where the next item begins."""
+        self._language = ""
         self.last_id = previous_id
         """Of the last that was committed."""
+
+    def note_language(self, language: str) -> None:
+        """Know the language from the first open item on; it is told when it is found out, or changes."""
+        self._language = language
+        for item in self._open:
+            item.language = language
 
     @property
     def committed(self) -> list[Item]:
@@ -77,7 +84,7 @@ class Items:
     def current(self) -> Item:
         """The one that is being sent; it begins where the last one ended."""
         if not self._open or self._open[-1].end is not None:
-            self._open.append(Item(self._first))
+            self._open.append(Item(self._first, language=self._language))
         return self._open[-1]
 
     @property

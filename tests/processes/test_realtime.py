@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import base64
+import difflib
 import os
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import soundfile
 from openai import OpenAI
 from openai.types.realtime import (
     ConversationItemCreatedEvent,
@@ -17,11 +20,14 @@ from openai.types.realtime import (
     ConversationItemInputAudioTranscriptionDeltaEvent,
     InputAudioBufferClearedEvent,
     InputAudioBufferCommittedEvent,
+    InputAudioBufferSpeechStartedEvent,
+    InputAudioBufferSpeechStoppedEvent,
     RealtimeErrorEvent,
     SessionCreatedEvent,
     SessionUpdatedEvent,
 )
 
+from app.paths import resource
 from tests.helpers.open_door import OpenDoor
 from tests.helpers.processes import wait_for_role, wait_until_gone
 from tests.helpers.toy import expected_text, toy_audio, write_toy_model
@@ -194,3 +200,44 @@ def test_an_unknown_model_is_told_by_name(manual: Call) -> None:
     transcription = {"transcription": {"model": "no-such-model"}}
     manual.connection.session.update(session={"type": "transcription", "audio": {"input": transcription}})
     assert manual.wait_for(RealtimeErrorEvent).error.code == "model_not_found"
+
+
+def _recording() -> np.ndarray:
+    """The sample that ships with the program, 16 kHz."""
+    samples, rate_hz = soundfile.read(resource("sample.flac"), dtype="float32")
+    assert rate_hz == 16_000
+    return np.asarray(samples)
+
+
+@pytest.mark.weights
+def test_a_person_is_heard_turn_by_turn(tmp_path: Path, whisper_base: Path) -> None:
+    """Server VAD cuts where a silence is; sent as fast as it goes, as a file would be."""
+    door = OpenDoor(tmp_path, str(whisper_base), families=("engine.adapters.whisper",))
+    silence = np.zeros(16_000, np.float32)
+    try:
+        client = OpenAI(api_key="any", base_url=f"{door.url}/v1")
+        with client.realtime.connect(extra_query={"intent": "transcription"}) as connection:
+            call = Call(connection)
+            call.say(np.concatenate([silence, _recording(), silence, _recording(), silence]))
+            call.wait_for(Completed, 2)
+    finally:
+        door.close()
+    kinds = (InputAudioBufferSpeechStartedEvent, InputAudioBufferSpeechStoppedEvent, Completed)
+    started, stopped, completed = (call.of(kind) for kind in kinds)
+    ids = [event.item_id for event in completed]
+    assert [event.item_id for event in started] == [event.item_id for event in stopped] == ids
+    length_ms = len(_recording()) // 16
+    for number, (begun, ended) in enumerate(zip(started, stopped, strict=True)):
+        first_ms = 1_000 + number * (length_ms + 1_000)
+        assert first_ms - 400 <= begun.audio_start_ms <= first_ms + 700
+        assert first_ms + length_ms - 900 <= ended.audio_end_ms <= first_ms + length_ms + 700
+    spoken = _letters(resource("sample.txt").read_text(encoding="utf-8"))
+    for event in completed:
+        ratio = difflib.SequenceMatcher(None, _letters(event.transcript), spoken, autojunk=False).ratio()
+        assert ratio > 0.9, event.transcript
+        assert call.deltas(event.item_id) == event.transcript
+        assert event.languages[0].code == "en"
+
+
+def _letters(text: str) -> str:
+    return "".join(char for char in text.lower() if char.isalpha())
