@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import assert_never
 
-from engine.manager.fleet import Casualties, Fleet
+from engine.manager.fleet import Fleet
 from engine.manager.live_job import LiveJob
 from engine.manager.model_choice import choose_model
 from engine.manager.models import ModelStore
@@ -76,18 +76,6 @@ class LiveJobs(OpenJobs[LiveJob]):
             name = Path(job.request.options.model).name
             self._stories.tell(Warned(job=key.job, failure=failure(why.kind, name, why.detail)))
 
-    def bury(self, casualties: Casualties) -> None:
-        """Do what a death means for the sessions."""
-        for job_id, index in casualties.restarted:
-            if job_id in self._jobs:
-                self._jobs[job_id].restart(index)
-        self._end_aborted(casualties.aborted)
-        for chunk in casualties.poison:
-            if chunk.key.job in self._jobs:
-                self._pass_over(chunk)
-        for job_id, why in casualties.failed:
-            self.fail(job_id, why)
-
     def turn(self) -> None:
         """Move every session on: ask for decodes, close the book on those that are complete."""
         for job in list(self._jobs.values()):
@@ -105,7 +93,10 @@ class LiveJobs(OpenJobs[LiveJob]):
                 job.is_finish_sent = True
                 self._fleet.finish(job.model, Finish(job=job.job, num_chunks=job.num_chunks))
 
-    def _pass_over(self, chunk: Chunk) -> None:
+    def _restart(self, job: LiveJob, index: int) -> None:
+        job.restart(index)
+
+    def _on_poison(self, chunk: Chunk) -> None:
         """Go on behind audio that has killed its process twice, and say so."""
         job = self._jobs[chunk.key.job]
         name = Path(job.request.options.model).name

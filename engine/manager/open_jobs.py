@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from typing import Generic, Protocol, TypeVar, assert_never
 
-from engine.manager.fleet import Fleet
+from engine.manager.fleet import Casualties, Fleet
 from engine.manager.stories import Stories
-from engine.messages import Abort, Finish, StrOutput
+from engine.messages import Abort, Chunk, Finish, StrOutput
 from engine.protocol.events import JobCancelled
-from engine.protocol.failures import Failure
+from engine.protocol.failures import Failure, FailureKind, failure
 from engine.protocol.requests import JobId
 
 
@@ -68,6 +68,20 @@ class OpenJobs(Generic[J]):
             case _:
                 assert_never(marker)
 
+    def bury(self, casualties: Casualties) -> None:
+        """Do what the death of a process means for the jobs."""
+        for job_id, index in casualties.restarted:
+            if job_id in self._jobs:
+                self._restart(self._jobs[job_id], index)
+        for job_id in casualties.aborted:
+            if job_id in self._jobs:
+                self._end_cancelled(job_id)
+        for chunk in casualties.poison:
+            if chunk.key.job in self._jobs:
+                self._on_poison(chunk)
+        for job_id, why in casualties.failed:
+            self.fail(job_id, why)
+
     def _take_answer(self, output: StrOutput) -> J | None:
         """Return the job whose chunk this answers, or None: answers nobody waits for are ignored."""
         key = output.key
@@ -78,12 +92,6 @@ class OpenJobs(Generic[J]):
             self._fleet.answered(job.model, key.job, key.chunk)
         return job
 
-    def _end_aborted(self, aborted: tuple[JobId, ...]) -> None:
-        """End the jobs whose `Abort` died with a process."""
-        for job_id in aborted:
-            if job_id in self._jobs:
-                self._end_cancelled(job_id)
-
     def _end_cancelled(self, job_id: JobId) -> None:
         self._forget(job_id)
         self._stories.tell(JobCancelled(job=job_id))
@@ -92,6 +100,14 @@ class OpenJobs(Generic[J]):
         job = self._jobs.pop(job_id)
         self._stop(job)
         self._fleet.leave(job_id, job.model, time.monotonic())
+
+    def _restart(self, job: J, index: int) -> None:
+        """Forget what was told of a chunk that is decoded anew."""
+        raise NotImplementedError
+
+    def _on_poison(self, chunk: Chunk) -> None:
+        """Go on without a chunk that cannot be decoded, or fail its job."""
+        self.fail(chunk.key.job, failure(FailureKind.POISON, ""))
 
     def _stop(self, job: J) -> None:
         """Let nothing more come in for a job; may be asked for twice."""

@@ -11,7 +11,7 @@ import msgspec
 
 from engine.manager.cutter import Cutting
 from engine.manager.file_job import FileJob
-from engine.manager.fleet import Casualties, Fleet
+from engine.manager.fleet import Fleet
 from engine.manager.model_choice import choose_model
 from engine.manager.models import ModelStore
 from engine.manager.open_jobs import OpenJobs
@@ -135,17 +135,6 @@ class Transcriptions(OpenJobs[FileJob]):
             why = failure(FailureKind.LOST_STATE, "", why.detail)
         self.fail(key.job, why)
 
-    def bury(self, casualties: Casualties) -> None:
-        """Do what a death means for the jobs."""
-        for job_id, index in casualties.restarted:
-            if job_id in self._jobs:
-                self._stories.tell(*self._jobs[job_id].assembler.restart(index))
-        self._end_aborted(casualties.aborted)
-        for chunk in casualties.poison:
-            self.fail(chunk.key.job, failure(FailureKind.POISON, ""))
-        for job_id, why in casualties.failed:
-            self.fail(job_id, why)
-
     def turn(self) -> None:
         """Move every job on: pull audio, hand chunks over, close the book on those that are complete."""
         for job in list(self._jobs.values()):
@@ -168,6 +157,9 @@ class Transcriptions(OpenJobs[FileJob]):
             job.reader.stop()
         for job in self._jobs.values():
             job.reader.join(1.0)
+
+    def _restart(self, job: FileJob, index: int) -> None:
+        self._stories.tell(*job.assembler.restart(index))
 
     def _pull(self, job: FileJob) -> None:
         """Let the reader go on while less than the job's share of the window is on its way."""
