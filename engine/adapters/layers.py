@@ -20,7 +20,7 @@ _BLOCK_ROWS: Final = 8
 
 
 class Projection(Protocol):
-    """`x @ weight.T + bias`, in whatever numbers."""
+    """`x @ weight.T + bias`, then perhaps GELU, in whatever numbers."""
 
     def window(self, x: Tensor) -> Tensor:
         """Apply to (rows, in), all of one and the same window or text: never shared with another's rows."""
@@ -38,18 +38,19 @@ class Linear:
     weight: Tensor
     """(out, in)"""
     bias: Tensor | None
+    has_gelu: bool = False
 
     def window(self, x: Tensor) -> Tensor:
         """Apply to (rows, in), all of one window or text."""
-        return F.linear(x.to(self.weight.dtype), self.weight, self.bias)
+        return self._activated(F.linear(x.to(self.weight.dtype), self.weight, self.bias))
 
     def rows(self, x: Tensor) -> Tensor:
         """Apply to (rows, in)."""
         num_rows = x.shape[0]
         if x.device.type != "cpu":
-            return F.linear(x, self.weight, self.bias)
+            return self._activated(F.linear(x, self.weight, self.bias))
         blocks = [self._block(x[at : at + _BLOCK_ROWS]) for at in range(0, num_rows, _BLOCK_ROWS)]
-        return blocks[0] if len(blocks) == 1 else torch.cat(blocks)
+        return self._activated(blocks[0] if len(blocks) == 1 else torch.cat(blocks))
 
     def _block(self, x: Tensor) -> Tensor:
         num_rows = x.shape[0]
@@ -57,6 +58,9 @@ class Linear:
         if num_rows < size:
             x = F.pad(x, (0, 0, 0, size - num_rows))
         return F.linear(x, self.weight, self.bias)[:num_rows]
+
+    def _activated(self, x: Tensor) -> Tensor:
+        return F.gelu(x) if self.has_gelu else x
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,10 @@ from functools import cache
 from typing import Final
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
+
+from engine.adapters.crew import use_threads
 
 LARGEST: Final = 127
 _ZERO: Final = 128
@@ -41,32 +44,48 @@ def quantise(weight: Tensor) -> Quantised:
 
 
 class QuantisedLinear:
-    """`x @ weight.T + bias` in 8-bit integers, for a CPU on which `is_exact()`.
+    """`x @ weight.T + bias`, then perhaps GELU, in 8-bit integers for a CPU on which `is_exact()`.
 
     Exchangeable with a float layer: takes and gives float32.
     """
 
-    def __init__(self, quantised: Quantised, bias: Tensor | None) -> None:
-        """Put the weight into the order that the processor likes best; `quantised` may be a mapped file."""
+    def __init__(
+        self,
+        quantised: Quantised,
+        bias: Tensor | None,
+        *,
+        has_gelu: bool = False,
+        num_threads: int | None = None,
+    ) -> None:
+        """Put the weight into the order that the processor likes best; `quantised` may be a mapped file.
+
+        `num_threads` are for `rows`.
+        """
         self.num_outputs = quantised.weight.shape[0]
         self._weight = torch.ops.onednn.qlinear_prepack(quantised.weight, None)
         self._scale = quantised.scale
         self._zeros = torch.zeros(self.num_outputs, dtype=torch.int64)
         self._bias = bias
+        self._has_gelu = has_gelu
+        self._num_threads = num_threads
         self._rounding = torch.tensor(_ZERO + 0.5)
 
     def window(self, x: Tensor) -> Tensor:
         """Apply to the frames of one whole window, (frames, in)."""
-        return self.rows(x)
+        return self._apply(x.float())
 
     def rows(self, x: Tensor) -> Tensor:
         """Apply to (rows, in), any number of rows, each with the same result in any company."""
-        x = x.float()
+        with use_threads(self._num_threads):
+            return self._apply(x.float())
+
+    def _apply(self, x: Tensor) -> Tensor:
         scale = x.abs().amax(dim=-1, keepdim=True).clamp_min_(_SMALLEST_SCALE).mul_(1.0 / LARGEST)
         # What is cut off from a number that is half a step too large is rounded.
         steps = torch.addcdiv(self._rounding, x, scale).to(torch.uint8)
         product = _multiply(steps, self._weight, self._scale, self._zeros)
-        return product.mul_(scale) if self._bias is None else torch.addcmul(self._bias, product, scale)
+        product = product.mul_(scale) if self._bias is None else torch.addcmul(self._bias, product, scale)
+        return F.gelu(product) if self._has_gelu else product
 
 
 def _multiply(steps: Tensor, weight: Tensor, scale: Tensor, zeros: Tensor) -> Tensor:

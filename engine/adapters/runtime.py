@@ -11,6 +11,7 @@ from typing import Final
 import torch
 
 from engine.adapters.base import OutOfMemory, RuntimeOptions
+from engine.adapters.packed import can_pack
 from engine.adapters.quantised import has_bfloat16, is_exact
 from engine.protocol.failures import FailureError, FailureKind, failure
 
@@ -34,6 +35,9 @@ class Formats:
     """Of what the decoder remembers of its audio, which it reads anew for every token."""
     encoder: torch.dtype
     """Of the encoder's weights; int8 where they are quantised."""
+    remembered: torch.dtype
+    """Of the weights of the decoder's attention to its own text: errors there stay to the end of the text.
+    In 8 bits base made 35 errors in 107 Japanese characters, in 16 as in 32 it makes 26."""
     is_quantised: bool = False
     """The decoder multiplies in 8-bit integers."""
 
@@ -45,6 +49,11 @@ class Runtime:
     device: torch.device
     formats: Formats
     num_threads: int
+
+    @property
+    def num_step_threads(self) -> int:
+        """Of a decoder step, where nothing in it asks for more: in 8 bits most of its parts are small."""
+        return 1 if self.formats.is_quantised else self.num_threads
 
     def __str__(self) -> str:
         """For people: "CPU, int8, 2 threads"."""
@@ -86,11 +95,14 @@ def _formats(name: str, device: torch.device) -> Formats:
     """
     if name != INT8:
         dtype = DTYPES[name]
-        return Formats(name, text=dtype, audio=dtype, encoder=dtype)
+        return Formats(name, text=dtype, audio=dtype, encoder=dtype, remembered=dtype)
     if device.type != "cpu" or not is_exact():
         raise KeyError(f"{device} has no {INT8}")
     audio, encoder = (torch.bfloat16, torch.bfloat16) if has_bfloat16() else (torch.float32, torch.int8)
-    return Formats(name, text=torch.float32, audio=audio, encoder=encoder, is_quantised=True)
+    remembered = torch.bfloat16 if can_pack() else torch.float32
+    return Formats(
+        name, text=torch.float32, audio=audio, encoder=encoder, remembered=remembered, is_quantised=True
+    )
 
 
 def _num_cores() -> int:

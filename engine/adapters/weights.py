@@ -8,7 +8,9 @@ import torch
 from torch import Tensor
 
 from engine.adapters.checkpoint import Checkpoint
+from engine.adapters.crew import share_weight
 from engine.adapters.layers import LayerNorm, Linear, Projection
+from engine.adapters.packed import PackedLinear, can_pack
 from engine.adapters.quantised import Quantised, QuantisedLinear, quantise
 from engine.adapters.runtime import Runtime
 from engine.adapters.weight_cache import WeightCache
@@ -25,6 +27,7 @@ class WeightReader:
         self._device = runtime.device
         self._cache = cache
         self._rename = rename
+        self.num_threads = runtime.num_threads
         self._text = runtime.formats.text
         self._is_quantised = runtime.formats.is_quantised
         self._taken: set[str] = set()
@@ -39,7 +42,13 @@ class WeightReader:
         return self._take(name, shape).to(self._device, self._text)
 
     def projection(
-        self, name: str, kind: torch.dtype, make: Callable[[], Tensor], bias: Tensor | None
+        self,
+        name: str,
+        kind: torch.dtype,
+        make: Callable[[], Tensor],
+        bias: Tensor | None,
+        *,
+        has_gelu: bool = False,
     ) -> Projection:
         """Return a projection made of `kind`; `make` gives its weight where the cache does not know it."""
         if kind is torch.int8:
@@ -52,16 +61,30 @@ class WeightReader:
 
             weight = self._cache.take(f"{name}.weight", lambda: quantised().weight)
             scale = self._cache.take(f"{name}.scale", lambda: quantised().scale)
-            return QuantisedLinear(Quantised(weight, scale), bias)
+            num_threads = share_weight(weight.nbytes, self.num_threads)
+            return QuantisedLinear(Quantised(weight, scale), bias, has_gelu=has_gelu, num_threads=num_threads)
         weight = self._cache.take(f"{name}.weight", lambda: make().to(kind))
-        return Linear(weight, bias.to(kind) if bias is not None else None)
+        if kind is torch.bfloat16 and self._device.type == "cpu" and can_pack():
+            num_threads = share_weight(weight.nbytes, self.num_threads)
+            return PackedLinear(weight, bias, has_gelu=has_gelu, num_threads=num_threads)
+        return Linear(weight, bias.to(kind) if bias is not None else None, has_gelu)
 
     def linear(
-        self, name: str, kind: torch.dtype, n_out: int, n_in: int, *, has_bias: bool = True
+        self,
+        name: str,
+        kind: torch.dtype,
+        n_out: int,
+        n_in: int,
+        *,
+        has_bias: bool = True,
+        has_gelu: bool = False,
     ) -> Projection:
         """Return the projection that a weight and its bias are."""
+        self.expect(f"{name}.weight", n_out, n_in)
         bias = self.take(f"{name}.bias", n_out) if has_bias else None
-        return self.stack(name, kind, [(name, n_out)], n_in, bias)
+        return self.projection(
+            name, kind, lambda: self.take(f"{name}.weight", n_out, n_in), bias, has_gelu=has_gelu
+        )
 
     def stack(
         self,

@@ -14,6 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from engine.adapters.crew import use_threads
 from engine.adapters.kv import LayerCache
 from engine.adapters.layers import LayerNorm, Projection
 from engine.adapters.whisper.groups import AudioGroup, Groups, TextGroup
@@ -24,7 +25,7 @@ class Conv:
     """A convolution over time, three frames wide: a projection of each frame with its neighbours."""
 
     projection: Projection
-    """Of (3 × in), the earlier frame first, to out."""
+    """Of (3 × in), the earlier frame first, to out; with GELU."""
 
     def __call__(self, x: Tensor, *, stride: int = 1) -> Tensor:
         """Return (frames // stride, out) of `x`, (frames, in); beyond its ends there are zeros."""
@@ -47,13 +48,13 @@ class EncoderBlock:
     n_head: int
 
     def __call__(self, x: Tensor) -> Tensor:
-        """Return (frames, width) of `x`, (frames, width)."""
+        """Return (frames, width) of `x`, (frames, width), which is used up."""
         frames, width = x.shape
         qkv = self.qkv.window(self.attn_ln(x)).view(1, frames, 3, self.n_head, width // self.n_head)
         q, k, v = qkv.permute(2, 0, 3, 1, 4)
         attended = F.scaled_dot_product_attention(q, k, v, scale=1.0)
-        x = x + self.out.window(attended.transpose(1, 2).reshape(frames, width))
-        return x + self.mlp_out.window(F.gelu(self.mlp_in.window(self.mlp_ln(x))))
+        x.add_(self.out.window(attended.transpose(1, 2).reshape(frames, width)))
+        return x.add_(self.mlp_out.window(self.mlp_in.window(self.mlp_ln(x))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +73,11 @@ class DecoderBlock:
     cross_out: Projection
     mlp_ln: LayerNorm
     mlp_in: Projection
+    """With GELU; likewise in the encoder."""
     mlp_out: Projection
     n_head: int
+    num_threads: int
+    """For the attention to audio, which is bound by memory; the rest of a step may run on fewer."""
 
     def listen(self, row: int, states: Tensor, cache: LayerCache) -> None:
         """Write the keys and values of one window's `states`, (frames, width)."""
@@ -93,7 +97,7 @@ class DecoderBlock:
         x = x + self.cross_out.rows(
             torch.cat([self._cross_attention(q, group, cache, weights) for group in groups.audio])
         )
-        return x + self.mlp_out.rows(F.gelu(self.mlp_in.rows(self.mlp_ln(x))))
+        return x + self.mlp_out.rows(self.mlp_in.rows(self.mlp_ln(x)))
 
     def _self_attention(self, qkv: Tensor, group: TextGroup, cache: LayerCache) -> Tensor:
         """Return (tokens of the group, width) of `qkv`, (tokens, 3, heads, head_dim)."""
@@ -113,12 +117,14 @@ class DecoderBlock:
         keys = cache.cross_keys[group.slots].flatten(0, 1)
         values = cache.cross_values[group.slots].flatten(0, 1)
         by_head = self._by_head(q[group.tokens].to(keys.dtype), group)
-        # Keys times queries, not the other way round: twice as fast for one query in bfloat16.
-        attended = torch.bmm(keys, by_head.transpose(1, 2)).transpose(1, 2).softmax(-1)
+        with use_threads(self.num_threads):
+            # Keys times queries, not the other way round: twice as fast for one query in bfloat16.
+            attended = torch.bmm(keys, by_head.transpose(1, 2)).transpose(1, 2).softmax(-1)
+            heard = torch.bmm(attended, values)
         if weights is not None:
             by_row = attended.view(group.num_blocks, self.n_head, group.num_tokens, -1)
             weights[group.tokens] = by_row.transpose(1, 2).flatten(0, 1)
-        return self._by_token(torch.bmm(attended, values), group).to(q.dtype)
+        return self._by_token(heard, group).to(q.dtype)
 
     def _by_head(self, x: Tensor, group: TextGroup | AudioGroup) -> Tensor:
         """Turn (tokens of the group, heads, head_dim) into (blocks × heads, tokens of a block, head_dim)."""

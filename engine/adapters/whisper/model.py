@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
+from engine.adapters.crew import use_threads
 from engine.adapters.kv import KVCache, SlotShape
 from engine.adapters.layers import LayerNorm, Projection
 from engine.adapters.runtime import Runtime, out_of_memory_raised
@@ -42,8 +42,7 @@ class AudioEncoder:
 
     def __call__(self, mel: Tensor) -> Tensor:
         """Return (frames, width) of one window's `mel`, (mels, 2 × frames)."""
-        x = F.gelu(self.conv1(mel.T))
-        x = F.gelu(self.conv2(x, stride=2)) + self.positional_embedding
+        x = self.conv2(self.conv1(mel.T), stride=2) + self.positional_embedding
         for block in self.blocks:
             x = block(x)
         return self.ln_post(x)
@@ -133,7 +132,8 @@ class Whisper:
         wanted = layout.find(logits_at or [(-1,)] * len(rows))
         tokens = [token for index in layout.order for token in prompts[index]]
         with out_of_memory_raised():
-            x, attention = self._forward(cache, tokens, [new[i] for i in layout.order], with_attention)
+            with use_threads(self.runtime.num_step_threads):
+                x, attention = self._forward(cache, tokens, [new[i] for i in layout.order], with_attention)
             logits = self._decoder.logits.rows(x[wanted]).float()
             if attention is not None:
                 attention = attention[layout.find_all()]

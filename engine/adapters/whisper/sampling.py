@@ -58,28 +58,30 @@ def choose(logits: Tensor, dice: Sequence[Dice]) -> tuple[list[int], list[float]
     Log-probabilities are those at temperature 1, so that attempts can be compared.
     """
     ids = likeliest(logits)
-    largest = logits.gather(1, ids[:, None])
     for index, row in enumerate(dice):
         if row.temperature > 0:
             ids[index] = _draw(logits[index], row)
-    logprobs = _logprobs(logits, ids[:, None], largest)
+    logprobs = _logprobs(logits, ids[:, None])
     return ids.tolist(), logprobs[:, 0].tolist()
 
 
 def rank(logits: Tensor, num_choices: int) -> list[list[Choice]]:
     """Return the likeliest ids of each row of `logits`, (rows, vocabulary), likeliest first."""
     ids = likeliest_few(logits, num_choices)
-    logprobs = _logprobs(logits, ids, logits.gather(1, ids[:, :1]))
+    logprobs = _logprobs(logits, ids)
     return [
         [Choice(*pair) for pair in zip(*of_row, strict=True)]
         for of_row in zip(ids.tolist(), logprobs.tolist(), strict=True)
     ]
 
 
-def _logprobs(logits: Tensor, ids: Tensor, largest: Tensor) -> Tensor:
-    """Return the log-probabilities, (rows, chosen), of `ids`; `largest` is (rows, 1)."""
-    sums = (logits - largest).exp_().sum(dim=-1, keepdim=True)
-    return logits.gather(1, ids) - largest - sums.log_()
+def _logprobs(logits: Tensor, ids: Tensor) -> Tensor:
+    """Return the log-probabilities, (rows, chosen), of `ids`.
+
+    Not by a sum of our own: of a single row several threads would sum a part each, and of many rows
+    each thread whole ones, which is not the same to the last bit.
+    """
+    return logits.log_softmax(dim=-1).gather(1, ids)
 
 
 def likeliest(logits: Tensor) -> Tensor:

@@ -10,7 +10,9 @@ from engine.adapters.kv import KVCache, Move, SlotShape
 from engine.adapters.runtime import Formats
 
 SHAPE = SlotShape(num_layers=2, num_heads=2, head_dim=4, max_tokens=8, num_frames=6)
-FLOAT32 = Formats("float32", text=torch.float32, audio=torch.float32, encoder=torch.float32)
+FLOAT32 = Formats(
+    "float32", text=torch.float32, audio=torch.float32, encoder=torch.float32, remembered=torch.float32
+)
 
 
 @pytest.fixture

@@ -30,7 +30,7 @@ PIECES = (SPEECH, SPEECH[20_000:90_000], SPEECH[:30_000], SPEECH[60_000:], SPEEC
 
 def options(dtype: str, cache_folder: Path | None = None) -> RuntimeOptions:
     folder = str(cache_folder) if cache_folder else None
-    return RuntimeOptions(device="cpu", dtype=dtype, num_threads=1, num_slots=5, cache_folder=folder)
+    return RuntimeOptions(device="cpu", dtype=dtype, num_threads=2, num_slots=5, cache_folder=folder)
 
 
 @pytest.fixture(scope="module")
