@@ -11,7 +11,6 @@ import msgspec
 import soundfile
 
 from engine.client.client import EngineClient
-from engine.config import EngineConfig
 from engine.protocol.events import (
     Confirmed,
     Event,
@@ -27,7 +26,7 @@ from engine.protocol.requests import JobId
 from engine.protocol.transcript import Options
 from tests.helpers.listener import Listener
 from tests.helpers.processes import descendants_of, wait_for_role, wait_until_gone
-from tests.helpers.toy import WORDS, toy_audio, write_toy_model
+from tests.helpers.toy import WORDS, toy_audio, toy_config, write_toy_model
 
 
 class Bench:
@@ -37,14 +36,7 @@ class Bench:
         """Start an engine in `folder`, or attach to the one that runs there; `changes` are the config's."""
         self.folder = folder
         self.listener = Listener()
-        config = EngineConfig(
-            models_folder=str(folder / "models"),
-            cache_folder=str(folder / "cache"),
-            log_folder=str(folder / "logs"),
-            runtime_folder=str(folder / "run"),
-            families=("tests.helpers.toy",),
-            hang_s=3.0,
-        )
+        config = msgspec.structs.replace(toy_config(folder), hang_s=3.0)
         self.config = msgspec.structs.replace(config, **changes)
         self.client = EngineClient(self.config, self.listener.on_event)
         self.client.start()

@@ -21,6 +21,7 @@ import numpy as np
 
 from engine.adapters import register
 from engine.adapters.base import Admission, Decode, ModelTraits, OutOfMemory, Retry, RuntimeOptions
+from engine.config import EngineConfig
 from engine.messages import SAMPLE_RATE_HZ, Chunk, Finished, FinishReason, RequestKey
 from engine.protocol.failures import FailureError, FailureKind, failure
 from engine.protocol.transcript import Segment, Word
@@ -67,6 +68,17 @@ class ToyOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     raise_from: float | None = None
     trouble_after_ids: int = 0
     max_troubles: int | None = None
+
+
+def toy_config(folder: Path) -> EngineConfig:
+    """Return an engine's configuration whose files are all below `folder`, and that knows only toys."""
+    return EngineConfig(
+        models_folder=str(folder / "models"),
+        cache_folder=str(folder / "cache"),
+        log_folder=str(folder / "logs"),
+        runtime_folder=str(folder / "run"),
+        families=("tests.helpers.toy",),
+    )
 
 
 def write_toy_model(folder: Path, **options: object) -> Path:

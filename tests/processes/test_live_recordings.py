@@ -17,9 +17,8 @@ import soundfile
 
 from app.capture.recording_file import RecordingReader
 from app.library import Library, Recording, RowState, StoredSegment
-from engine.config import EngineConfig
 from tests.helpers.processes import descendants_of, wait_for_role, wait_until_gone
-from tests.helpers.toy import expected_text, toy_audio, write_toy_model
+from tests.helpers.toy import expected_text, toy_audio, toy_config, write_toy_model
 
 pytestmark = [
     pytest.mark.slow,
@@ -35,13 +34,7 @@ class Program:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        config = EngineConfig(
-            models_folder=str(folder / "models"),
-            cache_folder=str(folder / "cache"),
-            log_folder=str(folder / "logs"),
-            runtime_folder=str(folder / "run"),
-            families=("tests.helpers.toy",),
-        )
+        config = toy_config(folder)
         (folder / "config.json").write_bytes(msgspec.json.encode(config))
         self.model = str(write_toy_model(folder / "toy"))
         self.sound = folder / "sound.wav"

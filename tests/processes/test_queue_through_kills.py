@@ -15,11 +15,10 @@ import pytest
 import soundfile
 
 from app.library import Library, RowState
-from engine.config import EngineConfig
 from engine.protocol.transcript import Options
 from tests.helpers.processes import descendants_of, role_of, wait_for_role, wait_until_gone
 from tests.helpers.queue_program import Queue
-from tests.helpers.toy import WORDS, toy_audio, write_toy_model
+from tests.helpers.toy import WORDS, toy_audio, toy_config, write_toy_model
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
 
@@ -32,13 +31,7 @@ class Place:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.config = EngineConfig(
-            models_folder=str(folder / "models"),
-            cache_folder=str(folder / "cache"),
-            log_folder=str(folder / "logs"),
-            runtime_folder=str(folder / "run"),
-            families=("tests.helpers.toy",),
-        )
+        self.config = toy_config(folder)
         self.library_path = folder / "library.db"
         self.config_path = folder / "config.json"
         self.config_path.write_bytes(msgspec.json.encode(self.config))

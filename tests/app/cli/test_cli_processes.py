@@ -13,9 +13,8 @@ import msgspec
 import pytest
 import soundfile
 
-from engine.config import EngineConfig
 from tests.helpers.processes import descendants_of, wait_for_role, wait_until_gone
-from tests.helpers.toy import WORDS, toy_audio, write_toy_model
+from tests.helpers.toy import WORDS, toy_audio, toy_config, write_toy_model
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
 
@@ -25,13 +24,7 @@ class Shell:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        config = EngineConfig(
-            models_folder=str(folder / "models"),
-            cache_folder=str(folder / "cache"),
-            log_folder=str(folder / "logs"),
-            runtime_folder=str(folder / "run"),
-            families=("tests.helpers.toy",),
-        )
+        config = toy_config(folder)
         self._config = folder / "config.json"
         self._config.write_bytes(msgspec.json.encode(config))
         self.running: list[subprocess.Popen[str]] = []
