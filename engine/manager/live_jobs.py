@@ -21,6 +21,18 @@ from engine.protocol.requests import CloseStream, Feed, Flush, Listen, SetOption
 log = logging.getLogger(__name__)
 
 
+HOPELESS = frozenset(
+    {
+        FailureKind.REMOTE_TLS,
+        FailureKind.REMOTE_KEY,
+        FailureKind.REMOTE_MODEL,
+        FailureKind.REMOTE_TOO_LARGE,
+        FailureKind.REMOTE_NOT_UNDERSTOOD,
+    }
+)
+"""What a server says of every piece of sound alike: a session has nothing to hope for."""
+
+
 class LiveJobs(OpenJobs[LiveJob]):
     """Every open `Listen`. Used by the manager's loop only; nothing waits."""
 
@@ -70,11 +82,15 @@ class LiveJobs(OpenJobs[LiveJob]):
         job = self._jobs.get(key.job)
         if job is None or not self._fleet.answered(job.model, key.job, key.chunk) or job.is_cancelled:
             return
+        if message.failure is not None and message.failure.kind in HOPELESS:
+            self.fail(key.job, message.failure)
+            return
         self._stories.tell(*job.ended(message))
         if message.reason is not EndedReason.SUPERSEDED:
             why = message.failure or failure(FailureKind.LOST_STATE, "")
-            name = Path(job.request.options.model).name
-            self._stories.tell(Warned(job=key.job, failure=failure(why.kind, name, why.detail)))
+            if not why.kind.startswith("remote_"):
+                why = failure(why.kind, Path(job.request.options.model).name, why.detail)
+            self._stories.tell(Warned(job=key.job, failure=why))
 
     def turn(self) -> None:
         """Move every session on: ask for decodes, close the book on those that are complete."""

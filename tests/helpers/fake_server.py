@@ -128,7 +128,7 @@ class FakeServer:
         self.uploads: list[Upload] = []
         self.barrier: threading.Barrier | None = None
         self._has_hung_up = threading.Event()
-        self._has_upload = threading.Event()
+        self._arrived = threading.Condition()
         fake = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -139,8 +139,9 @@ class FakeServer:
 
             def do_POST(self) -> None:
                 upload = _read(self)
-                fake.uploads.append(upload)
-                fake._has_upload.set()
+                with fake._arrived:
+                    fake.uploads.append(upload)
+                    fake._arrived.notify_all()
                 if fake.barrier is not None:
                     fake.barrier.wait(20.0)
                 fake._send(self, fake.shape(upload))
@@ -161,9 +162,10 @@ class FakeServer:
         """Its model as `Options.model` names it."""
         return f"{self.url}#{MODEL}"
 
-    def wait_for_upload(self) -> None:
-        """Wait until something was asked."""
-        assert self._has_upload.wait(20.0)
+    def wait_for_uploads(self, count: int = 1) -> None:
+        """Wait until so much was asked."""
+        with self._arrived:
+            assert self._arrived.wait_for(lambda: len(self.uploads) >= count, 20.0)
 
     def wait_for_hang_up(self) -> None:
         """Wait until a client has hung up before its answer was sent."""

@@ -250,7 +250,7 @@ def test_a_killed_remote_loop_costs_time_and_no_text(
 
     server.shape = waiting
     job = bench.transcribe(long_file, server.model)
-    server.wait_for_upload()
+    server.wait_for_uploads()
     pids = [pid for pid in children_of(bench.engine) if role_of(pid) == "remote"]
     os.kill(pids[-1], signal.SIGKILL)
     wait_until_gone(pids[-1:])
