@@ -287,9 +287,10 @@ def test_damage_met_while_in_use_is_said_and_repaired_at_the_next_start(path: Pa
         library.add_segment(row.id, segment(f" text number {number} of many", number, number + 1))
     library.close()
     library = Library(path)
-    content = path.read_bytes()
-    half = len(content) // 8192 * 4096
-    path.write_bytes(content[:half] + b"\xff" * 4096 + content[half + 4096 :])
+    library.flush()  # its writer is connected, and makes no new file of one that is being damaged
+    with path.open("r+b") as file:
+        file.seek(path.stat().st_size // 8192 * 4096)
+        file.write(b"\xff" * 4096)
     with pytest.raises(FailureError) as caught:
         library.segments(row.id)
     assert caught.value.failure.kind is FailureKind.LIBRARY_DAMAGED
