@@ -46,7 +46,6 @@ package: $(READY)
 
 # Builds the program as one folder, without what only a published one needs, and lets it transcribe its sample.
 self-test: test-setup
-	@PYTHON="$(PYTHON)" packaging/setup.sh "$(VENV)" package
 	@packaging/build.sh "$(VENV)" --quick
 	build/dist/jamak/jamak doctor --self-test
 

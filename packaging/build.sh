@@ -29,8 +29,14 @@ PYTHONPATH=$path LD_LIBRARY_PATH=$libraries "$python" -m PyInstaller packaging/j
 rm -rf "$build/work"
 program=$build/dist/jamak
 
-# The tables of names that torch and Python carry are for debuggers; a fifth of torch.
-[ "$quick" = --quick ] || strip --strip-unneeded "$program"/_internal/torch/lib/libtorch_*.so "$program"/_internal/libpython*.so* \
-  "$program"/_internal/python3*/lib-dynload/*.so
+polish() {
+  # The makers of Python leave their own folders in the search paths of what they link.
+  find "$program/_internal/av" "$program"/_internal/python3* "$program"/_internal/libpython* -name '*.so*' -type f \
+    -exec patchelf --remove-rpath {} +
+  # The tables of names that torch and Python carry are for debuggers; a fifth of torch.
+  strip --strip-unneeded "$program"/_internal/torch/lib/libtorch_*.so "$program"/_internal/libpython*.so* \
+    "$program"/_internal/python3*/lib-dynload/*.so
+}
+[ "$quick" = --quick ] || polish
 "$python" packaging/licences.py "$program" "$build/collected.json" "$media"
 "$python" packaging/sizes.py "$program"

@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # Makes a Debian package of the built program.
-# Usage: deb.sh PROGRAM OUTPUT_FOLDER full|small     JAMAK_DEB_VERSION overrides the version (to try an upgrade).
+# Usage: deb.sh PROGRAM OUTPUT_FOLDER full|small
+# JAMAK_DEB_VERSION overrides the version (to try an upgrade), JAMAK_MAINTAINER who is named as its maker.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 program=$1 output=$2 kind=$3
 here=packaging/linux work=build/deb-$3
 version=${JAMAK_DEB_VERSION:-$(sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)-1}
 architecture=$(dpkg --print-architecture)
+maintainer=${JAMAK_MAINTAINER:-The Jamak authors <maintainers@jamak.invalid>}
 name=jamak other=jamak-small
 [ "$kind" = full ] || { name=jamak-small other=jamak; }
 root=$work/root
@@ -18,13 +20,14 @@ doc=$root/usr/share/doc
 [ "$name" = jamak ] || mv "$doc/jamak" "$doc/$name"
 mkdir -p "$root/usr/share/lintian/overrides"
 sed "s/@NAME@/$name/" $here/lintian-overrides >"$root/usr/share/lintian/overrides/$name"
-{
-  echo "$name ($version) stable; urgency=low"
-  echo
-  sed -n '/^- /,$s/^/  /p' packaging/CHANGELOG.md | sed 's/^  - /  * /'
-  echo
-  echo " -- The Jamak authors <jamak@localhost.localdomain>  $(git log -1 --format=%cD 2>/dev/null || date -R)"
-} | gzip -9n >"$doc/$name/changelog.Debian.gz"
+gzip -9n <packaging/CHANGELOG.md >"$doc/$name/changelog.gz"
+gzip -9n >"$doc/$name/changelog.Debian.gz" <<C
+$name ($version) stable; urgency=low
+
+  * What is new in the program is in changelog.gz.
+
+ -- $maintainer  $(git log -1 --format=%cD 2>/dev/null || date -R)
+C
 
 depends=$($here/depends.sh "$program")
 
@@ -32,7 +35,7 @@ cat >"$root/DEBIAN/control" <<C
 Package: $name
 Version: $version
 Architecture: $architecture
-Maintainer: The Jamak authors <jamak@localhost.localdomain>
+Maintainer: $maintainer
 Installed-Size: $(du -sk --apparent-size "$root/usr" | cut -f1)
 Depends: $depends, libportaudio2, libasound2-plugins
 Recommends: fonts-noto-cjk, ca-certificates, pipewire-pulse | pulseaudio, shared-mime-info, desktop-file-utils
@@ -52,9 +55,8 @@ $([ "$kind" = full ] && echo " This package has the Whisper base model in it and
   || echo " This package has no model in it; it offers the download at the first start.")
 C
 install -m 755 $here/postrm "$root/DEBIAN/postrm"
-(cd "$root" && find usr -type f -print0 | LC_ALL=C sort -z | xargs -0 md5sum) >"$root/DEBIAN/md5sums"
 find "$root" -type d -exec chmod 755 {} +
-find "$root/usr/share" -type f -exec chmod 644 {} +
-dpkg-deb --root-owner-group -Zxz -z"${XZ_LEVEL:-3}" --build "$root" "$output/${name}_${version}_$architecture.deb" >/dev/null
+(cd "$root" && find usr -type f -print0 | LC_ALL=C sort -z | xargs -0 md5sum) >"$root/DEBIAN/md5sums"
+dpkg-deb --root-owner-group -Zzstd -z"${ZSTD_LEVEL:-12}" --build "$root" "$output/${name}_${version}_$architecture.deb" >/dev/null
 rm -rf "$work"
 ls -l "$output/${name}_${version}_$architecture.deb"

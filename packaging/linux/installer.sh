@@ -30,7 +30,7 @@ unpack() {
   command -v xz >/dev/null || fail "xz is missing; it is in the package xz-utils."
   free=$(df -Pk "$1" | awk 'NR == 2 { print $4 }')
   [ "$free" -gt "$kilobytes" ] || fail "Not enough room in $1: $((kilobytes / 1024)) MB are needed, $((free / 1024)) MB are free."
-  payload | xz -dc | tar -xf - -C "$1"
+  payload | xz -dc | tar --ignore-zeros -xf - -C "$1"
 }
 
 # What the window and the sound need of the system; the names are Debian's and its kin's.

@@ -20,4 +20,5 @@ rm -f "$share"/icons/jamak.*
 sed "s/@VERSION@/$version/; s/@DATE@/$date/" packaging/linux/io.github.jamak.jamak.metainfo.xml \
   >"$share/metainfo/io.github.jamak.jamak.metainfo.xml"
 sed "s/@VERSION@/$version/; s/@DATE@/$date/" packaging/linux/jamak.1 | gzip -9n >"$share/man/man1/jamak.1.gz"
+find "$root" -type f ! -path "$root/lib/jamak/jamak" ! -name torch_shm_manager -exec chmod 644 {} +
 cat packaging/linux/copyright "$program/licences/components.txt" >"$share/doc/jamak/copyright"

@@ -7,4 +7,4 @@ folder=$1
 rm -rf "$folder"
 mkdir -p "$folder"
 ln dist/*.deb dist/jamak-[0-9]*.run "$folder/"
-JAMAK_DEB_VERSION=0.0.1-1 XZ_LEVEL=0 packaging/linux/deb.sh build/dist/jamak "$folder" full
+JAMAK_DEB_VERSION=0.0.1-1 ZSTD_LEVEL=1 packaging/linux/deb.sh build/dist/jamak "$folder" full
