@@ -42,6 +42,7 @@ from app.ui.main_window import MainWindow, Parts
 from app.ui.model_shelf import ModelShelf
 from app.ui.notices import Choice, NoticeKind
 from app.ui.queue_gate import QueueGate
+from app.ui.opened_files import OpenedFiles
 from app.ui.settings_keeper import SettingsKeeper
 from app.ui.style import Style
 from app.ui.termination import Termination
@@ -83,6 +84,7 @@ def run_window(files: Sequence[str]) -> int:
     session.settled.connect(starts.succeed)
     instance.files_received.connect(session.take)
     termination = Termination()
+    OpenedFiles(app).files_received.connect(session.take)
     termination.asked.connect(session.leave)
     crashes = CrashWatch(session.crashed.emit)
     crashes.begin()
