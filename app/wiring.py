@@ -43,6 +43,7 @@ from app.ui.model_shelf import ModelShelf
 from app.ui.notices import Choice, NoticeKind
 from app.ui.queue_gate import QueueGate
 from app.ui.opened_files import OpenedFiles
+from app.ui.queue_gate import QueueGate
 from app.ui.settings_keeper import SettingsKeeper
 from app.ui.style import Style
 from app.ui.termination import Termination
