@@ -41,7 +41,6 @@ from app.ui.live import Live, SessionPort
 from app.ui.main_window import MainWindow, Parts
 from app.ui.model_shelf import ModelShelf
 from app.ui.notices import Choice, NoticeKind
-from app.ui.queue_gate import QueueGate
 from app.ui.opened_files import OpenedFiles
 from app.ui.queue_gate import QueueGate
 from app.ui.settings_keeper import SettingsKeeper
@@ -84,8 +83,8 @@ def run_window(files: Sequence[str]) -> int:
     session = Session(app, library, safe, translation=translation, config=default_config())
     session.settled.connect(starts.succeed)
     instance.files_received.connect(session.take)
-    termination = Termination()
     OpenedFiles(app).files_received.connect(session.take)
+    termination = Termination()
     termination.asked.connect(session.leave)
     crashes = CrashWatch(session.crashed.emit)
     crashes.begin()
