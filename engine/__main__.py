@@ -64,7 +64,8 @@ def run_role(argv: Sequence[str]) -> int:
         return EXIT_MISUSED
     # Ctrl-C is for the program in the terminal; we end when it lets go of us.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    faulthandler.enable()
+    if sys.stderr is not None:  # as in a program without a console, on Windows
+        faulthandler.enable()
     config = settings.config
     start_logging(settings.worker, Path(config.log_folder), config.log_level)
     loop_name = config.loops.get(role, loop_name)
