@@ -36,6 +36,7 @@ from app.settings import Settings, UiLanguage
 from app.single_instance import SingleInstance
 from app.start_record import SafeStart, StartRecord, settings_for_start
 from app.texts import failure_line, tr
+from app.ui.collector import Collector
 from app.ui.icons import app_icon
 from app.ui.live import Live, SessionPort
 from app.ui.main_window import MainWindow, Parts
@@ -88,6 +89,7 @@ def run_window(files: Sequence[str]) -> int:
     termination.asked.connect(session.leave)
     crashes = CrashWatch(session.crashed.emit)
     crashes.begin()
+    collector = Collector(app)
     session.show(files)
     try:
         exit_code = app.exec()
@@ -99,6 +101,7 @@ def run_window(files: Sequence[str]) -> int:
         # Only now may another start take over: it would run the same queue.
         instance.close()
         crashes.end()
+        collector.close()
 
 
 class Session(QObject):

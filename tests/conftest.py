@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import tempfile
@@ -21,6 +22,8 @@ hypothesis.settings.load_profile("jamak")
 # Where `make setup` puts models; looked up before the folders below are exchanged.
 _MODEL_FOLDERS = (os.environ.get("JAMAK_TEST_MODELS"), data_folder() / "models")
 _num_speech_tests_passed = 0
+_GARBAGE_PER_COLLECTION = 50_000
+"""Objects made and kept since the last collection, which takes a tenth of a second."""
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -62,6 +65,25 @@ def speech() -> Path:
     if not folder:
         pytest.skip("JAMAK_SPEECH_DIR is not set")
     return Path(folder)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def garbage_is_collected_between_tests() -> Iterator[None]:
+    """Let Python collect nothing by itself: it would on any thread, and end Qt's objects there.
+
+    A window that a test has let go of, destroyed by the thread of an engine's client, ends the whole run
+    in Qt's event loop some tests later (`app/ui/collector.py`).
+    """
+    gc.disable()
+    yield
+    gc.enable()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown() -> None:
+    """Collect what the tests so far have left, on the main thread."""
+    if gc.get_count()[0] > _GARBAGE_PER_COLLECTION:
+        gc.collect()
 
 
 @pytest.hookimpl(wrapper=True)

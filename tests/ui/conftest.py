@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,14 +18,3 @@ def rig(qtbot: QtBot, tmp_path: Path) -> Iterator[WindowRig]:
     made.window.show()
     yield made
     made.close()
-
-
-@pytest.fixture(autouse=True)
-def windows_outlive_their_test() -> Iterator[None]:
-    """Keep a window that only a test's variable knew until it was closed and its last events are over.
-
-    The garbage collector would delete it at any moment, in the middle of being painted too.
-    """
-    gc.disable()
-    yield
-    gc.enable()
