@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from engine.adapters.base import OutOfMemory
+from engine.adapters.pages import lazy_zeros
 from engine.adapters.runtime import Formats, out_of_memory_raised
 
 
@@ -64,11 +63,14 @@ class KVCache:
         """Which window each row in use hears."""
         heads = (num_slots, shape.num_heads)
         text, audio = (*heads, shape.max_tokens, shape.head_dim), (*heads, shape.num_frames, shape.head_dim)
-        sizes = [(text, formats.text)] * 2 + [(audio, formats.audio)] * 2
+        # Of its places for text a row mostly uses a few, of those for audio all.
+        sizes = [(text, formats.text, False)] * 2 + [(audio, formats.audio, True)] * 2
         with out_of_memory_raised():
             # Zeros, because a masked position still takes part in products, and 0 × NaN is NaN.
             self.layers = [
-                LayerCache(*(_zeros(size, dtype, device) for size, dtype in sizes))
+                LayerCache(
+                    *(lazy_zeros(size, dtype, device, is_dense=dense) for size, dtype, dense in sizes)
+                )
                 for _ in range(shape.num_layers)
             ]
 
@@ -151,13 +153,3 @@ class KVCache:
             for layer in self.layers:
                 for field in fields(layer):
                     setattr(layer, field.name, getattr(layer, field.name)[:wanted].clone())
-
-
-def _zeros(size: Sequence[int], dtype: torch.dtype, device: torch.device) -> Tensor:
-    """Return zeros; on a CPU in pages that take no memory before they are written.
-
-    Torch writes its own zeros, so that every slot would take its memory at once.
-    """
-    if device.type != "cpu":
-        return torch.zeros(size, dtype=dtype, device=device)
-    return torch.from_numpy(np.zeros(math.prod(size) * dtype.itemsize, np.uint8)).view(dtype).view(size)

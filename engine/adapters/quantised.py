@@ -63,7 +63,8 @@ class QuantisedLinear:
         """
         self.num_outputs = quantised.weight.shape[0]
         self._weight = torch.ops.onednn.qlinear_prepack(quantised.weight, None)
-        self._scale = quantised.scale
+        # A copy, since one small tensor would keep all pages of the mapped file.
+        self._scale = quantised.scale.clone()
         self._zeros = torch.zeros(self.num_outputs, dtype=torch.int64)
         self._bias = bias
         self._has_gelu = has_gelu

@@ -37,7 +37,7 @@ class Formats:
     """Of the encoder's weights; int8 where they are quantised."""
     remembered: torch.dtype
     """Of the weights of the decoder's attention to its own text: errors there stay to the end of the text.
-    In 8 bits base made 35 errors in 107 Japanese characters, in 16 as in 32 it makes 26."""
+    In 107 Japanese characters base made 35 of them in 8 bits, and makes 28 in 16 and 30 in 32."""
     is_quantised: bool = False
     """The decoder multiplies in 8-bit integers."""
 

@@ -53,6 +53,17 @@ class WeightCache:
             self._made[name] = tensor
         return tensor
 
+    def look_up(self, name: str, make: Callable[[], Tensor]) -> Tensor:
+        """As `take`, for a table of which a few rows are read now and then: only those take memory."""
+        tensor = self._read(name)
+        if tensor is None or self._path is None:
+            return self.take(name, make)
+        self._made[name] = tensor
+        # Checking it has read all pages of the first mapping; of another none.
+        again, _ = _open(self._path)
+        table: Tensor = tensor if again is None else again.get_tensor(name)
+        return table
+
     def save(self) -> None:
         """Write what was taken, if it was not all in the file, and drop this model's older files.
 

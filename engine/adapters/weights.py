@@ -109,7 +109,7 @@ class WeightReader:
         self.expect(name, n_vocab, width)
         if not self._is_quantised:
             return self.take(name, n_vocab, width)
-        return self._cache.take(name, lambda: self.take(name, n_vocab, width).half())
+        return self._cache.look_up(name, lambda: self.take(name, n_vocab, width).half())
 
     def norm(self, name: str, width: int) -> LayerNorm:
         return LayerNorm(self.take(f"{name}.weight", width), self.take(f"{name}.bias", width))

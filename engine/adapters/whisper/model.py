@@ -72,6 +72,9 @@ class Whisper:
         self._encoder = encoder
         self._decoder = decoder
         self._alignment_layers = {layer for layer, _ in config.alignment_heads}
+        formats = runtime.formats
+        # The decoder's first look at the audio would round it to these numbers anyway.
+        self._kept = formats.encoder if formats.encoder.is_floating_point else formats.text
 
     @property
     def device(self) -> torch.device:
@@ -98,7 +101,7 @@ class Whisper:
         """
         with out_of_memory_raised():
             windows = mel.to(self.device, self.runtime.formats.text)
-            return torch.stack([self._encoder(window) for window in windows])
+            return torch.stack([self._encoder(window).to(self._kept) for window in windows])
 
     @torch.inference_mode()
     def listen(self, cache: KVCache, rows: Sequence[int], states: Tensor) -> None:
