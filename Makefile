@@ -23,8 +23,8 @@ test-setup: $(READY)
 	@PYTHON="$(PYTHON)" packaging/setup.sh "$(VENV)" test
 	@$(BIN)/python -m engine.manager.downloads whisper-base whisper-tiny.en
 
-# The window's tests have a process to themselves: beside everything else that the suite loads and starts,
-# Qt once fell over in its event loop, and alone it never did.
+# The window's tests have a process to themselves: whatever else the suite loads and starts is none of their
+# business. (Qt once fell over in its event loop; see `garbage_is_collected_between_tests` in tests/conftest.py.)
 test: test-setup check
 	$(BIN)/python -m pytest --ignore=tests/ui
 	$(BIN)/python -m pytest tests/ui
