@@ -34,7 +34,7 @@ class PrefixRollback(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     unfixed_s: float = 4.0
     """Nothing is confirmed of audio shorter than this: its beginning is often misheard."""
     unfixed_tokens: int = 5
-    anchor_s: float = 30.0
+    anchor_s: float = 40.0
     """A window so long begins anew at a short pause of the past, with the text from there on: hearing costs
     the more the longer it is, and what was heard is read again for every chunk."""
 

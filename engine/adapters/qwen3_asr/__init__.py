@@ -16,7 +16,7 @@ from engine.adapters.qwen3_asr.text import Qwen3Text
 from engine.adapters.qwen3_asr.vocabulary import read_vocabulary
 from engine.adapters.threads import let_idle_threads_sleep
 
-MAX_CHUNK_S: Final = 40.0
+MAX_CHUNK_S: Final = 50.0
 """It can hear twenty minutes at once; but memory grows with what is heard, and text should come soon."""
 
 
