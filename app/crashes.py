@@ -13,9 +13,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, TextIO
 
-from app.redaction import anonymous_trace
 from app.texts import tr
 from engine.config import log_folder
+from engine.traces import anonymous_trace
 
 EXIT_CRASHED: Final = 1
 EXIT_INTERRUPTED: Final = 130

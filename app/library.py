@@ -112,6 +112,10 @@ class Library:
         rows = self._read(f"{_RECORDING} WHERE r.id = ?", recording_id)
         return _recording(rows[0]) if rows else None
 
+    def paths(self) -> list[str]:
+        """The files of all rows, also of removed ones."""
+        return [row["path"] for row in self._read("SELECT path FROM recordings")]
+
     def find_same(self, path: str) -> Recording | None:
         """The newest row (not removed) of the same file."""
         found = self._read(

@@ -1,16 +1,14 @@
-"""Takes out of a text what is nobody's business: names of recordings, the home folder, quoted values."""
+"""Takes out of a text what is nobody's business: paths and names of recordings, the home folder."""
 
 from __future__ import annotations
 
 import re
-import traceback
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
 _SHORTEST_STEM: Final = 4
 """A shorter file name without its ending would be found in every other word."""
-_QUOTED: Final = re.compile(r"'[^'\n]*'|\"[^\"\n]*\"|“[^”\n]*”|‘[^’\n]*’")
 
 
 class Redactor:
@@ -32,17 +30,3 @@ class Redactor:
         if self._private is not None:
             text = self._private.sub("(recording)", text)
         return text.replace(self._home, "~") if len(self._home) > 1 else text
-
-
-def without_quoted(text: str) -> str:
-    """Return `text` with "…" for everything in quotes: values stand there, and may be somebody's words."""
-    return _QUOTED.sub("…", text)
-
-
-def anonymous_trace(error: BaseException) -> str:
-    """Return where `error` came from and of which type it is; of its message, what holds no values."""
-    lines = []
-    for line in traceback.TracebackException.from_exception(error).format(chain=True):
-        is_frame = line.startswith(("  File ", "Traceback ", "\n"))
-        lines.append(line if is_frame else without_quoted(line))
-    return "".join(lines)

@@ -14,9 +14,10 @@ import msgspec
 
 from app.capture.devices import Device
 from app.library_rows import Recording
-from app.redaction import Redactor, without_quoted
+from app.redaction import Redactor
 from app.settings import Settings
 from engine.facts import machine_facts
+from engine.traces import without_quoted
 
 MAX_LOG_BYTES: Final = 100_000
 """Of each log, its end."""
@@ -39,6 +40,8 @@ class Known(msgspec.Struct, frozen=True, kw_only=True):
 
     settings: Settings
     recordings: Sequence[Recording] = ()
+    paths: Sequence[str] = ()
+    """Of all recordings, also of those that were removed: what no log may name."""
     devices: Sequence[Device] = ()
     engine_facts: Sequence[tuple[str, str]] = ()
     """What the engine said of itself; none where it does not answer."""
@@ -49,7 +52,7 @@ class Known(msgspec.Struct, frozen=True, kw_only=True):
 
 def make_report(known: Known) -> tuple[Entry, ...]:
     """Return the files of a report, in reading order: no audio, no words, no names of recordings."""
-    redact = Redactor((recording.path for recording in known.recordings), known.home)
+    redact = Redactor((*known.paths, *(recording.path for recording in known.recordings)), known.home)
     return (
         Entry("versions.txt", redact(_lines(_facts(known.engine_facts)))),
         Entry("devices.txt", _lines(_device(device) for device in known.devices) or "none\n"),

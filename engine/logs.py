@@ -8,7 +8,9 @@ import logging.handlers
 import re
 import time
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
+
+from engine.traces import anonymous_trace
 
 MAX_BYTES: Final = 1_000_000
 NUM_BACKUPS: Final = 2
@@ -36,14 +38,19 @@ def start_logging(name: str, folder: Path, level: str) -> None:
         )
     except OSError:
         handler = logging.NullHandler()
-    formatter = logging.Formatter(
-        "%(asctime)s %(levelname)s %(process)d %(threadName)s %(name)s: %(message)s"
-    )
+    formatter = _Formatter("%(asctime)s %(levelname)s %(process)d %(threadName)s %(name)s: %(message)s")
     formatter.converter = time.gmtime
     handler.setFormatter(formatter)
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
     for ours in ("engine", "app"):
         logging.getLogger(ours).setLevel(level)
+
+
+class _Formatter(logging.Formatter):
+    """Leaves out what an exception says of the values it met."""
+
+    def formatException(self, ei: Any) -> str:
+        return anonymous_trace(ei[1]).rstrip()
 
 
 def _safe(name: str) -> str:

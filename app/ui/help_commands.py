@@ -60,6 +60,7 @@ class HelpCommands(QObject):
                 Known(
                     settings=settings,
                     recordings=recordings,
+                    paths=parts.library.paths(),
                     devices=parts.audio.devices(),
                     engine_facts=facts,
                     log_folder=log_folder(),

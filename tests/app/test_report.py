@@ -102,6 +102,12 @@ def test_a_setting_nobody_thought_of_is_not_told(known: Known) -> None:
     assert json.loads(by_name(later)["settings.json"])["server_key"] == "(7 characters)"
 
 
+def test_a_removed_recordings_name_is_not_told_either(known: Known) -> None:
+    (known.log_folder / "manager.log").write_text("cannot read gone.wav", encoding="utf-8")
+    removed = msgspec.structs.replace(known, paths=("/home/mina/gone.wav",))
+    assert by_name(removed)["logs/manager.log"] == "cannot read (recording)"
+
+
 def test_of_a_long_log_the_end_is_told(known: Known) -> None:
     assert len(by_name(known)["logs/window.log"]) <= MAX_LOG_BYTES
 

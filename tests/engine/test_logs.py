@@ -59,3 +59,16 @@ def test_without_a_folder_nothing_fails(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     logs.start_logging("manager", tmp_path / "file" / "logs", "INFO")
     logging.getLogger("engine").warning("nobody reads this")
+
+
+def test_a_trace_in_a_log_holds_no_values(tmp_path: Path) -> None:
+    logs.start_logging("manager", tmp_path, "INFO")
+    spoken = "what was said".upper()
+    try:
+        raise ValueError(f"cannot read '{spoken}' at 3")
+    except ValueError as error:
+        logging.getLogger("engine").error("reading failed", exc_info=error)
+    text = (tmp_path / "manager.log").read_text(encoding="utf-8")
+    assert "test_logs.py" in text
+    assert "ValueError: cannot read … at 3" in text
+    assert spoken not in text
