@@ -225,6 +225,8 @@ class ModelsDialog(QDialog):
         machine = self._shelf.memory_bytes
         if model.memory_bytes is None or machine is None:
             return []
+        if model.companion_of:
+            return [self.tr("Takes about %1 of memory more.").replace("%1", size(model.memory_bytes))]
         text = (
             self.tr("Takes about %1 of memory, which is too much for this computer (%2).")
             if model.is_too_large(machine)

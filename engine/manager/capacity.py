@@ -13,9 +13,14 @@ _BYTES_PER_PARAMETER: Final = 2
 """As the larger checkpoints are stored; eight-bit numbers take less once they are made."""
 
 
-def needed_bytes(num_parameters: int) -> int | None:
-    """Return about how much memory it takes to run a model; None where its size is not known."""
-    return _PROGRAM_BYTES + _BYTES_PER_PARAMETER * num_parameters if num_parameters else None
+def needed_bytes(num_parameters: int, *, is_companion: bool = False) -> int | None:
+    """Return about how much memory it takes to run a model; None where its size is not known.
+
+    A companion adds to what the model takes that it helps.
+    """
+    if not num_parameters:
+        return None
+    return (0 if is_companion else _PROGRAM_BYTES) + _BYTES_PER_PARAMETER * num_parameters
 
 
 def machine_bytes() -> int | None:

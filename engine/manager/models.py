@@ -174,7 +174,7 @@ class ModelStore:
             note=model.note,
             is_runnable=model.companion_of is None and _is_registered(model.family),
             companion_of=model.companion_of,
-            memory_bytes=needed_bytes(model.num_parameters),
+            memory_bytes=needed_bytes(model.num_parameters, is_companion=model.companion_of is not None),
             is_removable=not self._is_shipped(model),
         )
 

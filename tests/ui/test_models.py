@@ -152,13 +152,25 @@ def test_a_folder_without_a_model_is_refused_with_a_sentence(rig: WindowRig, tmp
 
 def test_a_companion_says_what_it_gives_and_cannot_be_chosen(dialog: ModelsDialog, rig: WindowRig) -> None:
     qwen = model("qwen3-asr-0.6b", "Qwen3-ASR 0.6B", family="Qwen3ASR", memory_bytes=2 * 10**9)
-    helper = model("aligner", "Aligner", family="Qwen3ASR", companion_of="Qwen3ASR", is_runnable=False)
+    helper = model(
+        "aligner",
+        "Aligner",
+        family="Qwen3ASR",
+        companion_of="Qwen3ASR",
+        is_runnable=False,
+        memory_bytes=1_800_000_000,
+    )
     missing = msgspec.structs.replace(helper, phase=ModelPhase.MISSING)
     rig.list_models([BASE, qwen, missing])
     dialog.select("qwen3-asr-0.6b")
     assert "Aligner would add measured times" in text(dialog, "model_facts")
     dialog.select("aligner")
     assert "measures when each word was said" in text(dialog, "model_facts")
+    assert "1.8 GB of memory more" not in text(dialog, "model_facts"), "nobody knows this machine"
+    job = rig.engine.last("list").job
+    rig.play(ModelList(job=job, models=(qwen, missing), folder="/m", free_bytes=1, memory_bytes=10**10))
+    dialog.select("aligner")
+    assert "1.8 GB of memory more" in text(dialog, "model_facts")
     assert button(dialog, "model_download").isEnabled()
     rig.list_models([BASE, qwen, helper])
     assert not button(dialog, "model_use").isEnabled()

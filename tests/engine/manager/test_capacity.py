@@ -23,5 +23,9 @@ def test_every_model_of_the_catalogue_says_what_it_takes() -> None:
     assert 4.7e9 < (needed["qwen3-asr-1.7b"] or 0) < 4.9e9
 
 
+def test_a_companion_only_adds_to_what_its_model_takes() -> None:
+    assert needed_bytes(917_772_980, is_companion=True) == 1_835_545_960
+
+
 def test_of_an_unknown_size_nothing_is_claimed() -> None:
     assert needed_bytes(0) is None
