@@ -63,8 +63,6 @@ _SETTLED_AFTER_MS: Final = 1500
 
 def run_window(files: Sequence[str]) -> int:
     """Show the window with `files` in its queue, or hand them to the one that runs; return the exit code."""
-    start_logging("window", log_folder(), "INFO")
-    log.info("jamak %s begins", version_of("jamak"))
     app = _application()
     translation = Translation(app)
     translation.use(UiLanguage.SYSTEM)
@@ -73,7 +71,10 @@ def run_window(files: Sequence[str]) -> int:
     try:
         if instance.hand_over(files):
             return 0
+        # The log belongs to the window that stays.
+        start_logging("window", log_folder(), "INFO")
         num_failed = starts.begin()
+        log.info("jamak %s begins, after %d failed starts", version_of("jamak"), num_failed)
         safe = settings_for_start(settings_path(), num_failed)
         translation.use(safe.loaded.settings.ui_language)
         library = Library(library_path())
