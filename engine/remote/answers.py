@@ -59,7 +59,8 @@ class Answering:
     def _live_answer(self, reply: Reply, placed: Sequence[Placed]) -> StrOutput:
         chunk = self._chunk
         all_words = [word for one in placed for word in one.words]
-        words = behind_prefix(all_words, chunk.prefix_ids)
+        confirmed = chunk.prefix_ids if reply.confirmed is None else reply.confirmed
+        words = behind_prefix(all_words, confirmed)
         language, probability = self._language(reply)
         return StrOutput(
             key=chunk.key,

@@ -25,7 +25,10 @@ from engine.messages import (
 )
 from engine.protocol.elsewhere import Elsewhere, subject_of_model
 from engine.protocol.failures import FailureKind, failure
+from engine.protocol.requests import JobId
+from engine.protocol.transcript import Task
 from engine.remote.answers import Answering
+from engine.remote.lines import Lines
 from engine.remote.patience import Patience
 from engine.remote.shapes import Reply
 from engine.remote.upload import Form, upload
@@ -61,6 +64,7 @@ class Calls:
         self._turns = asyncio.Semaphore(slots)
         self._asking_for_model = asyncio.Lock()
         self._form = Form.VERBOSE
+        self._lines = Lines()
         self._key = ""
         self._tasks: dict[RequestKey, asyncio.Task[None]] = {}
         self._in_doubt: dict[RequestKey, asyncio.Event] = {}
@@ -79,6 +83,10 @@ class Calls:
     def drop(self, keys: list[RequestKey]) -> None:
         """Stop these requests: the server sees that nobody waits any more."""
         self._soon(self._cancel, keys)
+
+    def forget(self, job: JobId) -> None:
+        """Know that nothing of a job follows."""
+        self._soon(self._lines.forget, job)
 
     def close(self) -> None:
         """Stop everything."""
@@ -171,9 +179,20 @@ class Calls:
     async def _take_turn(self, chunk: Chunk, answering: Answering) -> Reply:
         """Ask once; files wait for one another, nobody who speaks waits for them. Raises Trouble."""
         if chunk.kind is not ChunkKind.FILE:
-            return await self._ask_in_forms(chunk, answering)
+            return await self._hear_live(chunk, answering)
         async with self._turns:
             return await self._ask_in_forms(chunk, answering)
+
+    async def _hear_live(self, chunk: Chunk, answering: Answering) -> Reply:
+        """Ask over the session's line to the server, or by an upload as for files. Raises Trouble."""
+        if chunk.options.task is Task.TRANSCRIBE:
+            try:
+                server = Elsewhere(self._server.server, await self._model())
+            except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+                raise trouble_of_error(self._server, error) from error
+            if (reply := await self._lines.hear(server, self._key, chunk)) is not None:
+                return reply
+        return await self._ask_in_forms(chunk, answering)
 
     async def _ask_in_forms(self, chunk: Chunk, answering: Answering) -> Reply:
         """Ask for the best that this server gives. Raises Trouble."""

@@ -42,7 +42,7 @@ def place(reply: Reply, duration_s: float, speech: Spans) -> list[Placed]:
     told = _complete(reply, duration_s)
     spans: Spans = ()
     if not told:
-        spans = speech or ((0.0, duration_s),)
+        spans = _spans_within(speech or ((0.0, duration_s),), reply.start_s, duration_s)
         source = TimeSource.VAD if speech else TimeSource.INTERPOLATED
         told = (ServerSegment(text=reply.text, start=spans[0][0], end=spans[-1][1], source=source),)
     words = list(reply.words)
@@ -110,7 +110,7 @@ def behind_prefix(words: Sequence[Word], prefix: Sequence[int]) -> Sequence[Word
     A server cannot be told to go on behind a text: it hears the whole window anew, and may hear its
     beginning a little differently. What is taken for the confirmed part is the beginning that is
     nearest to it, counted in words to be put in, left out or exchanged (Levenshtein 1965); of
-    several, the one as long as it is.
+    several, one that ends with the same word, else the one as long as it is.
     """
     heard = [word_id(word.text) for word in words]
     row = list(range(len(heard) + 1))
@@ -121,8 +121,20 @@ def behind_prefix(words: Sequence[Word], prefix: Sequence[int]) -> Sequence[Word
                 row[index],
                 min(row[index] + 1, row[index - 1] + 1, last + (known != one)),
             )
-    num_said = min(range(len(row)), key=lambda count: (row[count], abs(count - len(prefix))))
-    return words[num_said:]
+
+    def rank(count: int) -> tuple[int, bool, int]:
+        ends_alike = bool(count) and bool(prefix) and heard[count - 1] == prefix[-1]
+        return row[count], not ends_alike, abs(count - len(prefix))
+
+    return words[min(range(len(row)), key=rank) :]
+
+
+def newly_confirmed(known: Sequence[int], prefix: Sequence[int]) -> Sequence[int]:
+    """Return what `prefix`, whose window may have moved on meanwhile, adds to all that is `known`."""
+    for count in range(min(len(known), len(prefix)), 0, -1):
+        if tuple(known[-count:]) == tuple(prefix[:count]):
+            return prefix[count:]
+    return prefix
 
 
 def spaced(text: str) -> str:

@@ -67,6 +67,8 @@ class Asking(Protocol):
 
     def drop(self, keys: list[RequestKey]) -> None: ...
 
+    def forget(self, job: JobId) -> None: ...
+
 
 class Remote:
     """The chunks that are not answered yet, and what follows their answers."""
@@ -118,10 +120,12 @@ class Remote:
         dropped = [key for key in self._open if key.job == abort.job]
         self._open.difference_update(dropped)
         self._calls.drop(dropped)
+        self._calls.forget(abort.job)
         self._finishing.pop(abort.job, None)
         self._tell(abort)
 
     def _finish(self, job: JobId) -> None:
         """Send the marker on behind a job's last answer."""
         if job in self._finishing and not any(key.job == job for key in self._open):
+            self._calls.forget(job)
             self._tell(self._finishing.pop(job))

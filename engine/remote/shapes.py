@@ -61,6 +61,10 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
     words: tuple[ServerWord, ...] = ()
     language: str | None = None
     """A code; None where the server does not say, or is not to be believed."""
+    start_s: float = 0.0
+    """Where in the chunk the sound of the text begins."""
+    confirmed: tuple[int, ...] | None = None
+    """Ids of the text's words that are confirmed already; None: those of the chunk's prefix."""
 
 
 class Delta(msgspec.Struct, frozen=True):

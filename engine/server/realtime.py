@@ -82,7 +82,9 @@ async def _serve(door: Door, websocket: WebSocket) -> None:
     if websocket.query_params.get("intent") != "transcription":
         raise ApiError(400, "Only intent=transcription is served.", code="invalid_value", param="intent")
     asked = websocket.query_params.get("model")
-    settings = RealtimeSettings(model=asked) if asked else RealtimeSettings()
+    settings = RealtimeSettings(
+        model=asked or RealtimeSettings().model, vad=websocket.query_params.get("vad") != "false"
+    )
     model = await _find_model(door, settings)
     tape = Tape(door.uploads / new_id("tape"))
     try:

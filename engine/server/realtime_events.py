@@ -42,7 +42,7 @@ class RealtimeSettings(msgspec.Struct, frozen=True, kw_only=True):
     """None: the caller commits."""
     wants_logprobs: bool = False
     vad: bool = True
-    """An extension, `vad` beside `turn_detection`: False hears everything as speech."""
+    """An extension, `vad` beside `turn_detection` or in the address: False hears everything as speech."""
 
     def options(self, model: str) -> Options:
         """Return what the engine is asked for; `model` as the engine calls it."""

@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from engine.protocol.events import JobFailed, SegmentDone, Warned
+from engine.protocol.events import Confirmed, JobFailed, SegmentDone, Warned
 from engine.protocol.failures import FailureKind
 from engine.protocol.requests import JobId
 from engine.protocol.transcript import Options
@@ -26,7 +26,8 @@ from tests.helpers.fake_server import (
     openai,
     sglang,
 )
-from tests.helpers.toy import WORD_SAMPLES, expected_text, toy_audio
+from tests.helpers.open_door import OpenDoor
+from tests.helpers.toy import WORD_SAMPLES, expected_text, toy_audio, write_toy_model
 
 TALK = (0, 1, 2, 4, 5, 6, 0, 2, 4, 1)
 """Without the smiley, which is no word of its own."""
@@ -141,3 +142,33 @@ def test_what_is_heard_a_little_differently_each_time_is_said_once(bench: Bench,
     bench.client.close_stream(job)
     letters = "".join(char for char in bench.text(job).casefold() if char.isalnum())
     assert letters == "".join(char for char in expected_text(samples).casefold() if char.isalnum())
+
+
+@pytest.fixture(scope="module")
+def door(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenDoor]:
+    """Our own server, elsewhere."""
+    folder = tmp_path_factory.mktemp("door")
+    door = OpenDoor(folder, str(write_toy_model(folder / "toy", languages=["en"])))
+    yield door
+    door.close()
+
+
+def test_captions_come_over_the_line_where_the_server_has_one(bench: Bench, door: OpenDoor) -> None:
+    """Our own server hears it: its one place is taken by the connection, from its beginning to its end."""
+    job = listen(bench, f"{door.url}/v1#toy")
+    texts = []
+    first = 0
+    for words in ((0, 1, 4, 2, 6), (5, 6, 2, 0, 1, 7)):
+        samples = toy_audio(*words)
+        feed(bench, job, samples, first=first)
+        first += len(samples)
+        bench.client.flush(job)
+        texts.append(expected_text(samples))
+        bench.listener.wait_until(lambda _: told(bench, job) == "".join(texts))
+        assert door.door.places.num_taken == 1
+    bench.client.close_stream(job)
+    assert bench.text(job) == "".join(texts)
+
+
+def told(bench: Bench, job: JobId) -> str:
+    return "".join(event.delta for event in bench.listener.of(Confirmed, job))
