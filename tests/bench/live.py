@@ -73,6 +73,7 @@ def read_arguments() -> argparse.Namespace:
     parser.add_argument("--minutes", type=float, default=0.0)
     parser.add_argument("--file", type=Path, help="what to play for --minutes, over and over")
     parser.add_argument("--beside", type=int, default=0, help="transcribe so many files meanwhile")
+    parser.add_argument("--together", type=int, default=2, help="of those at a time; as the app does")
     return parser.parse_args()
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import queue
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -74,8 +75,9 @@ class Player:
         self.client = EngineClient(own_config(), self._on_event, name="bench")
         self.client.start()
         self._model = model
-        self._busy: dict[str, tuple[str, Options]] = {}
-        """Files that are transcribed meanwhile, by job."""
+        self._busy: set[str] = set()
+        """Jobs of files that are transcribed meanwhile."""
+        self._waiting: Iterator[tuple[str, Options]] = iter(())
         self.num_busy_s = 0.0
         """Of files, transcribed to their end meanwhile."""
 
@@ -113,9 +115,14 @@ class Player:
         told.stop_to_final_s = ended_s - stopped_s
         return told
 
-    def keep_busy(self, path: str, options: Options) -> None:
-        """Have a file transcribed over and over, for as long as something is played."""
-        self._busy[self.client.transcribe(path, options)] = (path, options)
+    def keep_busy(self, files: Sequence[tuple[str, Options]], *, together: int) -> None:
+        """Have files transcribed in turn, so many at a time, over and over while something is played."""
+        self._waiting = itertools.cycle(files)
+        for _ in range(together):
+            self._begin_file()
+
+    def _begin_file(self) -> None:
+        self._busy.add(self.client.transcribe(*next(self._waiting)))
 
     def wait_for_model(self) -> None:
         """Wait until the model is loaded; it must have been asked for."""
@@ -141,7 +148,8 @@ class Player:
                 raise RuntimeError(event.failure.message)
             if isinstance(event, (JobDone, JobFailed)) and event.job in self._busy:
                 self.num_busy_s += event.duration if isinstance(event, JobDone) else 0.0
-                self.keep_busy(*self._busy.pop(event.job))
+                self._busy.discard(event.job)
+                self._begin_file()
             if getattr(event, "job", None) == job:
                 _note(event, now_s - begin_s, told)
             if isinstance(event, (JobDone, JobFailed, JobCancelled)) and event.job == job:

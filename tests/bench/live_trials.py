@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -61,15 +62,21 @@ def play_beside(folder: Path, arguments: argparse.Namespace) -> dict[str, Any]:
     clips = _minutes_of(read_clips(folder), arguments.minutes or BESIDE_MINUTES)
     spoken = listen_offline(clips, arguments.model)
     files = [clip for clip in read_clips(folder) if clip.folder == "longform"]
-    report: dict[str, Any] = {"num_files": arguments.beside, "seconds": sum(clip.seconds for clip in clips)}
+    report: dict[str, Any] = {
+        "num_files": arguments.beside,
+        "num_together": min(arguments.together, arguments.beside),
+        "seconds": sum(clip.seconds for clip in clips),
+    }
     player = Player(arguments.model)
     try:
         player.warm_up()
         for name in ("alone", "beside"):
             if name == "beside":
-                for index in range(arguments.beside):
-                    clip = files[index % len(files)]
-                    player.keep_busy(str(clip.path), Options(model=arguments.model, language=clip.language))
+                queue = [
+                    (str(clip.path), Options(model=arguments.model, language=clip.language))
+                    for clip in itertools.islice(itertools.cycle(files), arguments.beside)
+                ]
+                player.keep_busy(queue, together=min(arguments.together, arguments.beside))
             report[name] = summary(list(_played(player, clips, spoken, arguments)))
         report["files_seconds_meanwhile"] = player.num_busy_s
     finally:
