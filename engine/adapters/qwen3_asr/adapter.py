@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+import msgspec
 import numpy as np
 import torch
 from torch import Tensor
 
 from engine.adapters.base import Admission, Decode, Retry, RuntimeOptions
 from engine.adapters.qwen3_asr.aligner import Companion
-from engine.adapters.qwen3_asr.aligning import TokenTimes
 from engine.adapters.qwen3_asr.config import Kind
 from engine.adapters.qwen3_asr.guards import (
     REPETITION_PENALTY,
@@ -74,6 +74,8 @@ class Qwen3Adapter:
         self._silence = silence_ids(vocabulary)
         self.companion = Companion(None, RuntimeOptions())
         """Who measures when words were said."""
+        self._unaligned: dict[Decode, Finished] = {}
+        """Answers that wait for the times of their words."""
         self._rows: dict[Decode, Row] = {}
         self._rejected: Recent[AttemptsKey, Attempt] = Recent(RECENT_ATTEMPTS, lambda _: 1)
         self._last_header: tuple[int, ...] = ()
@@ -118,9 +120,14 @@ class Qwen3Adapter:
     def step(self, running: Sequence[Decode]) -> None:
         """Generate one token for each; a row whose header has just ended reads what is known behind it.
 
-        Sets the outcome of those that ended. Raises OutOfMemory.
+        Sets the outcome of those that ended; of those whose words are to be measured, of one. Raises
+        OutOfMemory.
         """
-        rows = [self._rows[decode] for decode in running]
+        waiting = [decode for decode in running if decode in self._unaligned]
+        if waiting:
+            # One at a time: it takes as long as many tokens, and the others wait meanwhile.
+            self._align(waiting[0])
+        rows = [self._rows[decode] for decode in running if decode not in waiting]
         single = [row for row in rows if len(row.coming) == 1 and not row.draft]
         with torch.inference_mode(), out_of_memory_raised():
             if single:
@@ -137,6 +144,8 @@ class Qwen3Adapter:
     def release(self, decodes: Sequence[Decode]) -> None:
         """Free the slots of these; one that never had a slot is no mistake."""
         self._cache.free([self._rows.pop(decode).slot for decode in decodes if decode in self._rows])
+        for decode in decodes:
+            self._unaligned.pop(decode, None)
 
     def resize(self, slots: int) -> None:
         """Hold at most `slots` rows from now on, and nothing of what is past: memory is short."""
@@ -180,7 +189,7 @@ class Qwen3Adapter:
         elif row.is_last and len(chunk.options.temperatures) < 2 and (known := self._known_attempt(chunk)):
             # Nobody wants a second attempt: this one is what is left of the first.
             self._accept(row, settle([known], self._vocabulary.pieces), is_suspect=True)
-        return row.decode.outcome is not None
+        return row.decode.outcome is not None or row.decode in self._unaligned
 
     def _known_attempt(self, chunk: Chunk) -> Attempt | None:
         """Return the attempt at a chunk that was not believed, if it is still remembered."""
@@ -272,31 +281,35 @@ class Qwen3Adapter:
         num_shown = len(decode.ids)
         decode.ids += ids[num_shown:]
         decode.logprobs += logprobs[num_shown:]
-        times = self._aligned(decode)
-        decode.outcome = Finished(
+        finished = Finished(
             reason=attempt.reason,
             temperature=0.0,
             avg_logprob=attempt.avg_logprob,
             no_speech_prob=attempt.no_speech_prob,
             compression_ratio=compression_ratio(attempt.text.strip().encode()),
             num_samples=decode.chunk.num_samples,
-            token_times=times.spans,
-            times_source=TimeSource.ALIGNED,
-            guessed=times.guessed,
             is_suspect=is_suspect and attempt.objection is not None,
             num_steps=row.num_steps,
             num_drafted=row.num_drafted,
         )
         self._rejected.forget(_attempts_key(decode.chunk))
+        if decode.ids and self.companion.is_ready and _wants_aligning(decode.chunk):
+            self._unaligned[decode] = finished
+        else:
+            decode.outcome = finished
 
-    def _aligned(self, decode: Decode) -> TokenTimes:
-        """Return when each id was said, nothing where nobody knows or wants to."""
+    def _align(self, decode: Decode) -> None:
+        """Let an answer end with the times of its words, if they can be found."""
+        finished = self._unaligned.pop(decode)
         shown = [index for index, id_ in enumerate(decode.ids) if self._vocabulary.pieces[id_]]
-        if not shown or not _wants_aligning(decode.chunk):
-            return TokenTimes((), ())
         pieces = [self._vocabulary.pieces[decode.ids[index]] for index in shown]
-        found = self.companion.align(_samples(decode.chunk), pieces, decode.language)
-        return TokenTimes((), ()) if found is None else found.among(shown, len(decode.ids))
+        times = self.companion.align(_samples(decode.chunk), pieces, decode.language)
+        if times is not None:
+            whole = times.among(shown, len(decode.ids))
+            finished = msgspec.structs.replace(
+                finished, token_times=whole.spans, guessed=whole.guessed, times_source=TimeSource.ALIGNED
+            )
+        decode.outcome = finished
 
 
 def load_adapter(folder: Path, runtime: RuntimeOptions) -> Qwen3Adapter:

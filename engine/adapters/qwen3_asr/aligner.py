@@ -90,6 +90,11 @@ class Companion:
         self._runtime = runtime
         self._aligner: ForcedAligner | None = None
 
+    @property
+    def is_ready(self) -> bool:
+        """There is an aligner, and it is loaded."""
+        return self._aligner is not None
+
     def prepare(self) -> None:
         """Load the aligner, if there is one that was not loaded yet; takes seconds."""
         folder = self._folder

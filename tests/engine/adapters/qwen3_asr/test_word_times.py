@@ -26,13 +26,18 @@ class EvenAligner(Companion):
 
     def __init__(self) -> None:
         super().__init__(None, RuntimeOptions())
-        self.num_prepared = 0
+        self.num_prepared = self.num_aligned = 0
+
+    @property
+    def is_ready(self) -> bool:
+        return True
 
     def prepare(self) -> None:
         self.num_prepared += 1
 
     def align(self, pcm: Samples, pieces: Sequence[bytes], language: str | None) -> TokenTimes | None:
         assert all(pieces) and len(pcm) and language == "ko"
+        self.num_aligned += 1
         spans = tuple((0.1 * place, 0.1 * place + 0.1) for place in range(len(pieces)))
         return TokenTimes(spans, (0, 1))
 
@@ -93,6 +98,23 @@ def test_nothing_is_aligned_that_nobody_wants_or_that_is_live(
     assert done.outcome.token_times == ()
     assert isinstance(adapter.companion, EvenAligner)
     assert adapter.companion.num_prepared == 0, "it is not even loaded"
+
+
+def test_words_are_measured_one_answer_a_step_so_that_nothing_else_waits_long(adapter: Qwen3Adapter) -> None:
+    """Eight answers that end together would have kept a slow machine busy for longer than a hang lasts."""
+    asked = [msgspec.structs.replace(chunk(), key=RequestKey("job", index)) for index in range(3)]
+    running = adapter.admit([Admission(one) for one in asked])
+    companion = adapter.companion
+    assert isinstance(companion, EvenAligner)
+    while not companion.num_aligned:
+        adapter.step(running)
+    ended = [decode for decode in running if decode.outcome is not None]
+    assert (companion.num_aligned, len(ended)) == (1, 1)
+    adapter.release([running[1]])
+    rest = [decode for decode in running if decode.outcome is None and decode is not running[1]]
+    adapter.step(rest)
+    assert (companion.num_aligned, rest[0].outcome is not None) == (2, True)
+    adapter.release([decode for decode in running if decode is not running[1]])
 
 
 def test_without_a_companion_a_sentence_lies_where_speech_was() -> None:
