@@ -15,6 +15,9 @@ INCOMPLETE: Final = "\N{REPLACEMENT CHARACTER}"
 """How an unfinished UTF-8 sequence reads; the same as bytes that are no text at all."""
 MAX_WAITING_IDS: Final = 4
 """A character has at most four bytes and an id at least one: more ids than this are not one character."""
+MAX_STRADDLING_IDS: Final = 64
+"""But an id may hold the end of one character and the beginning of the next, many in a row: so many ids
+are decoded together before bytes that never become text are taken for what they are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +51,8 @@ class DecodeStatus:
         """A stop id or string was met; nothing that follows is shown."""
         self._surrounding = 0
         self._read = len(self.ids)
+        self._num_early = 0
+        """Characters of ids behind `_read` that are in `text` already."""
 
     @property
     def is_pending(self) -> bool:
@@ -78,8 +83,18 @@ class DecodeStatus:
         """
         if is_final or self.is_stopped or not window.endswith(INCOMPLETE):
             self._accept(before, window, len(self.ids))
-        elif len(self.ids) - self._read > MAX_WAITING_IDS:
-            self._accept(before, *self._split(window, decode))
+            return
+        num_waiting = len(self.ids) - self._read
+        if num_waiting <= MAX_WAITING_IDS:
+            return
+        place = self._find_place(window, decode)
+        if place is not None:
+            self._accept(before, *place)
+        elif num_waiting > MAX_STRADDLING_IDS or not decode(self.ids[-1:]):
+            # Bytes that are no text, or an id without any, which cannot complete them.
+            self._accept(before, window, len(self.ids))
+        else:
+            self._show_early(before, window.rstrip(INCOMPLETE))
 
     def take(self, *, is_final: bool) -> str:
         """Return what may be shown now and was not returned before."""
@@ -89,23 +104,32 @@ class DecodeStatus:
         self.sent_offset += len(delta)
         return delta
 
-    def _split(self, window: str, decode: Callable[[Sequence[int]], str]) -> tuple[str, int]:
+    def _find_place(self, window: str, decode: Callable[[Sequence[int]], str]) -> tuple[str, int] | None:
         """Return the text up to a place that no character spans, and the id there.
 
         Such a place is where both sides, decoded apart, read as they do together. One is among the last
-        few ids, unless they have no text of their own; then the incomplete end is taken as it reads.
+        few ids, unless they have no text of their own, or each ends within a character.
         """
         for end in range(len(self.ids) - 1, len(self.ids) - 1 - MAX_WAITING_IDS, -1):
             head, rest = decode(self.ids[self._surrounding : end]), decode(self.ids[end:])
             if rest and head + rest == window:
                 return head, end
-        return window, len(self.ids)
+        return None
 
     def _accept(self, before: str, window: str, end: int) -> None:
         """Take `window` as the final text of `ids[_surrounding:end]`, of which `before` is known."""
         self._surrounding, self._read = self._read, end
         num_known = len(self.text)
-        self.text += window[_num_shared(before, window) :]
+        self.text += window[_num_shared(before, window) + self._num_early :]
+        self._num_early = 0
+        self._stop_at_string(num_known)
+
+    def _show_early(self, before: str, whole: str) -> None:
+        """Take the `whole` characters of a window that ends within one; it will be decoded again."""
+        num_known = len(self.text)
+        new = whole[_num_shared(before, whole) + self._num_early :]
+        self.text += new
+        self._num_early += len(new)
         self._stop_at_string(num_known)
 
     def _stop_at_string(self, num_known: int) -> None:

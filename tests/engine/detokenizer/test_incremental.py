@@ -144,6 +144,29 @@ def test_ids_without_text_after_an_incomplete_character_let_it_go() -> None:
     assert stream.feed(_bytes("a"), is_final=True) == "a"
 
 
+class Straddling(ToyText):
+    """Id n holds the last byte of character n and the first two of the next: none ends where one ends."""
+
+    special_ids = frozenset()
+    text = "감사합니다정말좋아요오늘날씨가" * 8
+    size = len(text) * 3
+
+    def decode(self, batch: Sequence[Sequence[int]], *, skip_special: bool) -> list[str]:
+        whole = self.text.encode()
+        parts = [b"".join(whole[max(0, 3 * id_ - 1) : 3 * id_ + 2] for id_ in ids) for ids in batch]
+        return [part.decode(errors="replace") for part in parts]
+
+
+def test_ids_that_each_end_within_a_character_are_shown_as_far_as_they_are_whole() -> None:
+    """A byte-level vocabulary may have such ids; U+FFFD was shown for each, though all was text."""
+    stream = Stream(Straddling(), ShowRules())
+    for id_ in range(60):
+        stream.feed([id_])
+    shown = "".join(stream.shown)
+    assert shown == Straddling.text[: len(shown)]
+    assert len(shown) >= 55
+
+
 def test_the_forced_prefix_is_never_shown() -> None:
     assert Stream(prefix=_bytes("Before. ")).feed_all(_one_by_one(_bytes("after"))) == "after"
 
