@@ -94,3 +94,18 @@ def test_a_folder_that_cannot_be_written_costs_only_time(tmp_path: Path, model: 
     (tmp_path / "cache").write_text("a file where the folder should be")
     assert torch.equal(use(path, recipe), torch.ones(3, 1000))
     assert (tmp_path / "cache").is_file()
+
+
+def test_a_table_to_look_up_is_the_same_and_made_anew_where_it_is_damaged(
+    tmp_path: Path, model: Path
+) -> None:
+    recipe, path = Recipe(), path_of(tmp_path, model)
+    for _ in range(2):
+        cache = WeightCache(path)
+        assert torch.equal(cache.look_up("table", recipe)[1], torch.ones(1000))
+        cache.save()
+    assert recipe.num_made == 1
+    content = path.read_bytes()
+    path.write_bytes(content[:-4] + b"\x00\x00\x00\x40")
+    assert torch.equal(WeightCache(path).look_up("table", recipe), torch.ones(3, 1000))
+    assert recipe.num_made == 2
