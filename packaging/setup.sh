@@ -12,7 +12,7 @@ libraries=(libegl1 libgl1 libglib2.0-0 libdbus-1-3 libfontconfig1 libxkbcommon-x
 # Korean, Japanese and Chinese text is boxes without a font that has it.
 if ! { command -v fc-list >/dev/null && [ -n "$(fc-list :lang=ko)" ]; }; then libraries+=(fontconfig fonts-noto-cjk); fi
 # Tests play into virtual microphones, and build the program as one folder.
-if [ "$purpose" = test ]; then libraries+=(pulseaudio pulseaudio-utils binutils); fi
+if [ "$purpose" = test ]; then libraries+=(pulseaudio pulseaudio-utils binutils curl); fi
 # Packages are built by these.
 if [ "$purpose" = package ]; then
   libraries+=(gcc g++ make nasm pkg-config zlib1g-dev curl xz-utils binutils file patchelf dpkg-dev lintian

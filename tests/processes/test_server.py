@@ -17,6 +17,8 @@ from typing import Any
 import httpx2
 import openai
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from openai.types.audio import Transcription, TranscriptionTextDeltaEvent, TranscriptionTextDoneEvent
 
 from engine.client.client import EngineClient
@@ -186,6 +188,66 @@ def test_unknown_addresses_and_foreign_names_are_answered_with_error_objects(ser
         assert answer.status_code == status
         assert set(answer.json()["error"]) == {"message", "type", "param", "code"}
         assert "access-control-allow-origin" not in answer.headers
+
+
+plausible = st.sampled_from(
+    [
+        "true",
+        "false",
+        "0.5",
+        "-1",
+        "nan",
+        "word",
+        "logprobs",
+        "json",
+        "text",
+        "srt",
+        "server_vad",
+        "auto",
+        "en",
+        "toy",
+    ]
+)
+field_names = st.sampled_from(
+    [
+        "model",
+        "language",
+        "prompt",
+        "response_format",
+        "temperature",
+        "timestamp_granularities[]",
+        "stream",
+        "include[]",
+        "chunking_strategy",
+        "chunking_strategy[threshold]",
+        "fallback",
+        "keywords[]",
+    ]
+)
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    fields=st.dictionaries(field_names, plausible | st.text(max_size=20), max_size=6),
+    sound=st.binary(max_size=400) | st.just(b""),
+    path=st.sampled_from(["transcriptions", "translations"]),
+    damage=st.integers(0, 400),
+)
+def test_whatever_is_sent_is_answered_and_never_a_crash(
+    served: Served, fields: dict[str, str], sound: bytes, path: str, damage: int
+) -> None:
+    request = httpx2.Request(
+        "POST", f"{served.url}/audio/{path}", data={"model": "toy", **fields}, files={"file": ("a", sound)}
+    )
+    body = request.read()
+    answer = httpx2.post(
+        request.url,
+        content=body[: len(body) - damage] if damage < len(body) else body,
+        headers={"content-type": request.headers["content-type"]},
+        timeout=30.0,
+    )
+    assert 400 <= answer.status_code < 500
+    assert answer.json()["error"]["message"]
 
 
 def test_one_too_many_is_told_to_come_again_and_the_sdk_does(
