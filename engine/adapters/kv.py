@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+from typing import Final
 
 import torch
 from torch import Tensor
@@ -11,6 +12,8 @@ from torch import Tensor
 from engine.adapters.base import OutOfMemory
 from engine.adapters.pages import lazy_zeros
 from engine.adapters.runtime import Formats, out_of_memory_raised
+
+_NUM_SPARE: Final = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +60,14 @@ class KVCache:
     def __init__(self, shape: SlotShape, num_slots: int, formats: Formats, device: torch.device) -> None:
         """Allocate the pool; a CPU gives its pages only as slots are used. Raises OutOfMemory."""
         self.shape = shape
+        self.storage = 0
+        """Counts how often the tensors were exchanged for smaller ones."""
         self._num_slots = num_slots
         self._lengths = [0] * num_slots
         self._windows: dict[int, int] = {}
         """Which window each row in use hears."""
-        heads = (num_slots, shape.num_heads)
-        text, audio = (*heads, shape.max_tokens, shape.head_dim), (*heads, shape.num_frames, shape.head_dim)
+        text = (num_slots + _NUM_SPARE, shape.num_heads, shape.max_tokens, shape.head_dim)
+        audio = (num_slots, shape.num_heads, shape.num_frames, shape.head_dim)
         # Of its places for text a row mostly uses a few, of those for audio all.
         sizes = [(text, formats.text, False)] * 2 + [(audio, formats.audio, True)] * 2
         with out_of_memory_raised():
@@ -83,6 +88,16 @@ class KVCache:
     def num_free(self) -> int:
         """How many rows `allocate` can still give."""
         return max(0, self._num_slots - len(self._windows))
+
+    @property
+    def num_windows(self) -> int:
+        """How many windows there is room for."""
+        return len(self._lengths)
+
+    @property
+    def spare_row(self) -> int:
+        """A row that is nobody's, for passes of fixed size: what is written there is never read."""
+        return len(self._lengths)
 
     def length(self, row: int) -> int:
         """Return how many tokens `row` holds."""
@@ -149,7 +164,10 @@ class KVCache:
         if wanted == len(self._lengths):
             return
         self._lengths = self._lengths[:wanted]
+        self.storage += 1
         with torch.inference_mode(), out_of_memory_raised():
             for layer in self.layers:
-                for field in fields(layer):
-                    setattr(layer, field.name, getattr(layer, field.name)[:wanted].clone())
+                for name in ("self_keys", "self_values"):
+                    setattr(layer, name, getattr(layer, name)[: wanted + _NUM_SPARE].clone())
+                for name in ("cross_keys", "cross_values"):
+                    setattr(layer, name, getattr(layer, name)[:wanted].clone())

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -49,6 +51,8 @@ class Runtime:
     device: torch.device
     formats: Formats
     num_threads: int
+    note: str = ""
+    """Why it is not a graphics card, where there seems to be one."""
 
     @property
     def num_step_threads(self) -> int:
@@ -59,7 +63,8 @@ class Runtime:
         """For people: "CPU, int8, 2 threads"."""
         if self.device.type == "cpu":
             threads = f"{self.num_threads} thread{'s' if self.num_threads != 1 else ''}"
-            return f"CPU, {self.formats.name}, {threads}"
+            note = f" ({self.note})" if self.note else ""
+            return f"CPU, {self.formats.name}, {threads}{note}"
         name = torch.cuda.get_device_name(self.device) if self.device.type == "cuda" else str(self.device)
         return f"{name}, {self.formats.name}"
 
@@ -70,14 +75,46 @@ def choose_runtime(options: RuntimeOptions) -> Runtime:
     On a CPU int8 is the default where the processor is made for it, and float32, the exact one,
     elsewhere. On a GPU float16 is what the checkpoints are stored in.
     """
+    note = ""
     try:
-        device = torch.device(options.device or ("cuda" if torch.cuda.is_available() else "cpu"))
+        if options.device is None:
+            device, note = _automatic_device()
+        else:
+            device = torch.device(options.device)
         formats = _formats(options.dtype or _default_format(device), device)
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError, KeyError) as error:  # torch asserts that it was built with CUDA
         detail = f"device {options.device!r}, dtype {options.dtype!r}: {error}"
         raise FailureError(failure(FailureKind.INTERNAL, "device", detail)) from error
-    return Runtime(device, formats, options.num_threads or min(_num_cores(), _MAX_CPU_THREADS))
+    num_threads = options.num_threads or min(_num_cores(), _MAX_CPU_THREADS)
+    return Runtime(device, formats, num_threads, note)
+
+
+def _automatic_device() -> tuple[torch.device, str]:
+    """Return a graphics card that really computes, else the CPU and what keeps the card from it."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        is_there = torch.cuda.is_available()
+    if not is_there:
+        # Torch warns where there is a card that its CUDA cannot use: the driver is too old for it.
+        reasons = [str(warning.message) for warning in caught]
+        if torch.version.cuda is None and shutil.which("nvidia-smi"):
+            reasons.append("this PyTorch was built without CUDA")
+        return torch.device("cpu"), _first_line(reasons[0]) if reasons else ""
+    try:
+        device = torch.device("cuda", torch.cuda.current_device())
+        ones = torch.ones((16, 16), dtype=torch.float16, device=device)
+        if (ones @ ones).sum().item() != 16**3:
+            return torch.device("cpu"), "the graphics card computes wrongly"
+    except RuntimeError as error:
+        # No kernel for so old a card, no memory left, a fault of the driver.
+        return torch.device("cpu"), _first_line(str(error))
+    return device, ""
+
+
+def _first_line(text: str) -> str:
+    lines = text.strip().splitlines()
+    return lines[0] if lines else "unknown"
 
 
 def _default_format(device: torch.device) -> str:

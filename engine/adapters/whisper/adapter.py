@@ -8,11 +8,12 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Final, assert_never
 
+import msgspec
 import numpy as np
 import torch
 from torch import Tensor
 
-from engine.adapters.base import Admission, Decode, Retry, RuntimeOptions
+from engine.adapters.base import Admission, Decode, OutOfMemory, Retry, RuntimeOptions
 from engine.adapters.recent import Recent
 from engine.adapters.runtime import out_of_memory_raised
 from engine.adapters.whisper.beam import Choice
@@ -51,12 +52,12 @@ class WhisperAdapter:
 
     def __init__(self, network: Whisper, vocabulary: Vocabulary, name: str, slots: int) -> None:
         """Raises OutOfMemory where the slots do not fit."""
-        self.device = str(network.runtime)
         self.slots = slots
         self._network = network
         self._vocabulary = vocabulary
         self._name = name
         self._cache = network.new_cache(slots)
+        self.device = network.described
         config = network.config
         self._rules = TokenRules(vocabulary, config.suppress_ids, config.suppress_ids_begin)
         self._rows: dict[Decode, Row] = {}
@@ -358,7 +359,21 @@ class WhisperAdapter:
 
 
 def load_adapter(folder: Path, runtime: RuntimeOptions) -> WhisperAdapter:
-    """Load the network and the vocabulary in `folder`. Raises FailureError, OutOfMemory."""
+    """Load the network and the vocabulary in `folder`. Raises FailureError, OutOfMemory.
+
+    A graphics card that nobody asked for by name gives way to the CPU where the network does not fit.
+    """
+    try:
+        return _load(folder, runtime)
+    except OutOfMemory:
+        if runtime.device is not None or not torch.cuda.is_available():
+            raise
+    adapter = _load(folder, msgspec.structs.replace(runtime, device="cpu"))
+    adapter.device += " (the network does not fit the graphics card)"
+    return adapter
+
+
+def _load(folder: Path, runtime: RuntimeOptions) -> WhisperAdapter:
     vocabulary = read_vocabulary(folder)
     network = load_whisper(folder, runtime)
     num_ids = vocabulary.special.first_timestamp + NUM_TIMESTAMPS
@@ -375,7 +390,11 @@ def _default_slots(network: Whisper) -> int:
     formats = network.runtime.formats
     frame_bytes = dims.n_audio_ctx * formats.audio.itemsize + dims.n_text_ctx * formats.text.itemsize
     slot_bytes = 2 * dims.n_text_layer * dims.n_text_state * frame_bytes
-    return max(1, min(MAX_SLOTS[kind], MAX_SLOT_BYTES[kind] // slot_bytes))
+    room_bytes = MAX_SLOT_BYTES[kind]
+    if network.device.type == "cuda":
+        free_bytes, _ = torch.cuda.mem_get_info(network.device)
+        room_bytes = min(room_bytes, free_bytes // 2)
+    return max(1, min(MAX_SLOTS[kind], room_bytes // slot_bytes))
 
 
 def _portions(tensor: Tensor, counts: Sequence[int]) -> list[Tensor]:

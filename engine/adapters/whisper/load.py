@@ -11,6 +11,7 @@ from torch import Tensor
 
 from engine.adapters.base import RuntimeOptions
 from engine.adapters.checkpoint import Checkpoint, open_checkpoint
+from engine.adapters.graphs import CudaRecorder
 from engine.adapters.runtime import Runtime, apply_threads, choose_runtime, out_of_memory_raised
 from engine.adapters.weight_cache import WeightCache, cache_path
 from engine.adapters.weights import WeightReader
@@ -30,6 +31,8 @@ def load_whisper(folder: Path, options: RuntimeOptions) -> Whisper:
         weights = _Weights(checkpoint, runtime, cache)
         network = Whisper(config, runtime, _encoder(weights, config.dims), _decoder(weights, config.dims))
         cache.save()
+        if runtime.device.type == "cuda":
+            network.record_with(CudaRecorder(runtime.device))
         return network
 
 

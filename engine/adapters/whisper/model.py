@@ -12,12 +12,14 @@ import torch
 from torch import Tensor
 
 from engine.adapters.crew import use_threads
+from engine.adapters.graphs import Recorder
 from engine.adapters.kv import KVCache, SlotShape
 from engine.adapters.layers import LayerNorm, Projection
 from engine.adapters.runtime import Runtime, out_of_memory_raised
 from engine.adapters.whisper.config import WhisperConfig
 from engine.adapters.whisper.groups import NewTokens, group_all, lay_out
 from engine.adapters.whisper.layers import Conv, DecoderBlock, EncoderBlock
+from engine.adapters.whisper.static import StaticNetwork
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +29,8 @@ class Decoded:
     logits: Tensor
     """(asked-for positions, vocabulary), float32, rows in the order they were passed."""
     attention: Tensor | None
-    """(tokens of all rows in order, alignment heads, frames): cross-attention weights, each summing to 1."""
+    """(tokens of all rows in order, alignment heads, frames): cross-attention weights, each summing to 1.
+    On the CPU, wherever the network is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +74,7 @@ class Whisper:
         self.runtime = runtime
         self._encoder = encoder
         self._decoder = decoder
+        self._static: StaticNetwork | None = None
         self._alignment_layers = {layer for layer, _ in config.alignment_heads}
         formats = runtime.formats
         # The decoder's first look at the audio would round it to these numbers anyway.
@@ -80,6 +84,24 @@ class Whisper:
     def device(self) -> torch.device:
         """Where inputs have to be."""
         return self.runtime.device
+
+    @property
+    def described(self) -> str:
+        """For people: where and how it runs, and why not faster."""
+        if self._static is None:
+            return str(self.runtime)
+        trouble = self._static.trouble
+        return f"{self.runtime}, " + (f"without CUDA graphs ({trouble})" if trouble else "CUDA graphs")
+
+    @torch.inference_mode()
+    def record_with(self, recorder: Recorder | None) -> None:
+        """Encode, and step in caches made from now on, in passes of fixed size; None: no more.
+
+        Raises OutOfMemory.
+        """
+        with out_of_memory_raised():
+            parts = (self.config, self._encoder, self._decoder)
+            self._static = StaticNetwork(*parts, recorder) if recorder else None
 
     def new_cache(self, num_slots: int) -> KVCache:
         """Return an empty pool for this network. Raises OutOfMemory."""
@@ -91,7 +113,11 @@ class Whisper:
             max_tokens=dims.n_text_ctx,
             num_frames=dims.n_audio_ctx,
         )
-        return KVCache(shape, num_slots, self.runtime.formats, self.device)
+        cache = KVCache(shape, num_slots, self.runtime.formats, self.device)
+        if self._static is not None:
+            with torch.inference_mode(), out_of_memory_raised():
+                self._static.serve(cache)
+        return cache
 
     @torch.inference_mode()
     def encode(self, mel: Tensor) -> Tensor:
@@ -100,6 +126,8 @@ class Whisper:
         Windows go one by one: 1500 frames already fill the machine, and memory stays that of one.
         """
         with out_of_memory_raised():
+            if self._static is not None and (states := self._static.encode(mel)) is not None:
+                return states
             windows = mel.to(self.device, self.runtime.formats.text)
             return torch.stack([self._encoder(window).to(self._kept) for window in windows])
 
@@ -139,7 +167,7 @@ class Whisper:
                 x, attention = self._forward(cache, tokens, [new[i] for i in layout.order], with_attention)
             logits = self._decoder.logits.rows(x[wanted]).float()
             if attention is not None:
-                attention = attention[layout.find_all()]
+                attention = attention[layout.find_all()].cpu()
         for item in new:
             cache.set_length(item.row, item.past + item.count)
         return Decoded(logits, attention)
@@ -148,6 +176,14 @@ class Whisper:
         self, cache: KVCache, rows: Sequence[int], tokens: Sequence[int], *, with_attention: bool = False
     ) -> Decoded:
         """Append one token to each of `rows`; logits are (rows, vocabulary). Raises as `prefill`."""
+        if self._static is not None:
+            new = _new_tokens(cache, rows, [1] * len(rows))
+            with torch.inference_mode(), out_of_memory_raised():
+                decoded = self._static.step(cache, new, tokens)
+            if decoded is not None:
+                for item in new:
+                    cache.set_length(item.row, item.past + 1)
+                return Decoded(decoded[0], decoded[1].cpu() if with_attention else None)
         return self.prefill(cache, rows, [(token,) for token in tokens], with_attention=with_attention)
 
     def _forward(

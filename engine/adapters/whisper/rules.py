@@ -71,6 +71,19 @@ class TokenRules:
         highest = torch.tensor([[row.last_step] for row in allowed], device=logits.device)
         forbidden = (self._steps < lowest) | (self._steps > highest)
         logits[:, first : first + NUM_TIMESTAMPS].masked_fill_(forbidden, infinity)
+        if logits.device.type == "cpu":
+            self.forbid_one_by_one(logits, allowed)
+        else:
+            self.forbid_at_once(logits, allowed)
+        # Both sides lack the same normalisation, so logits can be compared as they are.
+        timestamps = torch.logsumexp(logits[:, first:], dim=-1)
+        text = logits[:, :first].amax(dim=-1)
+        logits[:, :first].masked_fill_((timestamps > text)[:, None], infinity)
+        return logits
+
+    def forbid_one_by_one(self, logits: Tensor, allowed: Sequence[Allowed]) -> None:
+        """Forbid text, the end, or a start, where a row may not have them, and touch nothing else."""
+        infinity = float("-inf")
         for index, row in enumerate(allowed):
             if not row.text:
                 logits[index, : self._end] = infinity
@@ -78,11 +91,16 @@ class TokenRules:
                 logits[index, self._end] = infinity
             if row.is_start:
                 logits[index, self._at_start] = infinity
-        # Both sides lack the same normalisation, so logits can be compared as they are.
-        timestamps = torch.logsumexp(logits[:, first:], dim=-1)
-        text = logits[:, :first].amax(dim=-1)
-        logits[:, :first].masked_fill_((timestamps > text)[:, None], infinity)
-        return logits
+
+    def forbid_at_once(self, logits: Tensor, allowed: Sequence[Allowed]) -> None:
+        """Do the same for a device where each piece of work costs the same, however small it is."""
+        infinity = float("-inf")
+        kinds = [[not row.text, not row.end, row.is_start] for row in allowed]
+        text, end, start = torch.tensor(kinds, device=logits.device).T
+        logits[:, : self._end].masked_fill_(text[:, None], infinity)
+        logits[:, self._end].masked_fill_(end, infinity)
+        at_start = logits[:, self._at_start].masked_fill_(start[:, None], infinity)
+        logits[:, self._at_start] = at_start
 
     def _move_to(self, device: torch.device) -> None:
         if self._never.device != device:

@@ -71,7 +71,7 @@ class PlayedNetwork:
 
     vocabulary: Vocabulary
     sayings: list[Saying]
-    runtime: str = "played"
+    described: str = "played"
     num_encoded: int = 0
     memory: list[bool] = field(default_factory=list)
     """True for each coming encoding that is to fail."""
