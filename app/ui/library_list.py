@@ -37,7 +37,6 @@ class LibraryList(QListView):
         self._delegate = LibraryDelegate(self)
         self.setItemDelegate(self._delegate)
         self.setFrameShape(QFrame.Shape.NoFrame)
-        # Only a row that failed is taller; how much depends on the width.
         self.setResizeMode(QListView.ResizeMode.Adjust)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setDragDropMode(QAbstractItemView.DragDropMode.DragDrop)
@@ -53,6 +52,9 @@ class LibraryList(QListView):
         self._delegate.retry_requested.connect(self.retry_requested)
         self.rows.move_requested.connect(self.move_requested)
         self.rows.dataChanged.connect(lambda *_: self.selection_shifted.emit())
+        for change in (self.rows.dataChanged, self.rows.rowsInserted, self.rows.rowsRemoved):
+            change.connect(lambda *_: self._fit_heights())
+        self._fit_heights()
 
     @property
     def current_id(self) -> int | None:
@@ -103,6 +105,12 @@ class LibraryList(QListView):
             super().dragMoveEvent(event)
         else:
             event.ignore()
+
+    def _fit_heights(self) -> None:
+        """Let rows differ in height while one says why it failed; asking each takes time in long lists."""
+        if self.uniformItemSizes() is self.rows.has_failed:
+            self.setUniformItemSizes(not self.rows.has_failed)
+            self.scheduleDelayedItemsLayout()
 
     def _on_activated(self, index: QModelIndex) -> None:
         if row := self.rows.row_at(index):

@@ -17,6 +17,7 @@ from PySide6.QtCore import (
 )
 
 from app.desk import ChangeKind, Desk, DeskChange, Row
+from app.library import RowState
 from app.ui.wording import spoken, state_line
 
 ROWS_MIME: Final = "application/x-jamak-rows"
@@ -58,6 +59,11 @@ class LibraryModel(QAbstractListModel):
     def row_at(self, index: AnyIndex) -> Row | None:
         """Return the row of an index."""
         return self._rows[index.row()] if 0 <= index.row() < len(self._rows) else None
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether a recording is in the list that could not be transcribed."""
+        return any(row.recording.state is RowState.FAILED for row in self._rows)
 
     def rowCount(self, parent: AnyIndex = QModelIndex()) -> int:  # noqa: B008 - Qt's signature
         """Return the number of recordings."""

@@ -194,10 +194,12 @@ def test_the_choices_of_the_tool_bar_are_what_new_files_get(rig: WindowRig) -> N
     choices.language.activated.emit(choices.language.currentIndex())
     choices.task.setCurrentIndex(1)
     choices.task.activated.emit(1)
+    choices.mode.setCurrentIndex(1)
+    choices.mode.activated.emit(1)
     drop(rig.window, rig.make_file("talk.wav"))
     options = rig.engine.last("transcribe").options
     assert options is not None
-    assert (options.language, options.task.value) == ("ko", "translate")
+    assert (options.language, options.task.value, options.mode.value) == ("ko", "translate", "best")
 
 
 def test_search_over_everything_leads_to_the_place(rig: WindowRig, qtbot: QtBot) -> None:
@@ -308,16 +310,19 @@ def test_the_header_calls_the_model_by_its_name(rig: WindowRig) -> None:
 
 def test_the_reason_of_a_failure_is_read_whole_in_the_list(rig: WindowRig) -> None:
     """It was cut off behind a few words, and only the tool tip had the rest."""
-    rig.add("good.wav", "broken.mp4")
-    rig.fail(rig.job_of("good.wav"), FailureKind.MODEL_IS_ALIGNER, "Qwen3-ForcedAligner 0.6B")
+    failed, _ = rig.add("talk.wav", "other.wav")
+    rig.fail(rig.job_of("talk.wav"), FailureKind.MODEL_IS_ALIGNER, "Qwen3-ForcedAligner 0.6B")
     listed = rig.window.findChild(LibraryList, "library")
     assert listed is not None
+    assert not listed.uniformItemSizes()
     listed.resize(260, 400)
-    good, other = (listed.visualRect(listed.rows.index(place)) for place in range(2))
-    assert good.height() > other.height()
-    assert good.bottom() < other.top()
+    first, second = (listed.visualRect(listed.rows.index(place)) for place in range(2))
+    assert first.height() > second.height()
+    assert first.bottom() < second.top()
     listed.resize(900, 400)
-    assert listed.visualRect(listed.rows.index(0)).height() < good.height()
+    assert listed.visualRect(listed.rows.index(0)).height() < first.height()
+    rig.window.rows.retry_rows([failed])
+    assert listed.uniformItemSizes(), "a long list is laid out quickly again"
 
 
 def test_a_model_that_cannot_translate_is_not_asked_to(rig: WindowRig) -> None:
