@@ -6,16 +6,15 @@ row needs, in steps; on a CPU memory is only taken where something was written.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from engine.adapters.base import OutOfMemory
+from engine.adapters.pages import lazy_zeros
 from engine.adapters.runtime import out_of_memory_raised
 
 USUAL_TOKENS: Final = 1024
@@ -154,7 +153,7 @@ class GrowingKV:
         self._lengths[row] = end
 
     def _grown(self, old: Tensor, capacity: int) -> Tensor:
-        new = lazy_zeros((*old.shape[:2], capacity, old.shape[3]), self._dtype, self._device)
+        new = self._zeros((*old.shape[:2], capacity, old.shape[3]))
         for row in self._used:
             length = self._lengths[row]
             new[row, :, :length] = old[row, :, :length]
@@ -166,16 +165,9 @@ class GrowingKV:
         self.layers.clear()
         with out_of_memory_raised():
             for _ in range(shape.num_layers):
-                keys, values = (lazy_zeros(size, self._dtype, self._device) for _ in range(2))
+                keys, values = self._zeros(size), self._zeros(size)
                 self.layers.append(LayerKV(keys, values))
 
-
-def lazy_zeros(size: Sequence[int], dtype: torch.dtype, device: torch.device) -> Tensor:
-    """Return zeros; on a CPU in pages that take no memory before they are written.
-
-    Torch writes its own zeros, so that every slot would take its memory at once. Zeros, because a
-    masked position still takes part in products, and 0 × NaN is NaN.
-    """
-    if device.type != "cpu":
-        return torch.zeros(size, dtype=dtype, device=device)
-    return torch.from_numpy(np.zeros(math.prod(size) * dtype.itemsize, np.uint8)).view(dtype).view(size)
+    def _zeros(self, size: Sequence[int]) -> Tensor:
+        """Return zeros: a masked position still takes part in products, and 0 × NaN is NaN."""
+        return lazy_zeros(size, self._dtype, self._device, is_dense=False)

@@ -11,6 +11,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from engine.adapters.base import RuntimeOptions
+from engine.adapters.quantised import has_bfloat16, is_exact
 from engine.adapters.qwen3_asr import Qwen3Family
 from engine.adapters.qwen3_asr.config import Kind, Layout, read_config
 from engine.adapters.qwen3_asr.load import load_network
@@ -139,6 +140,12 @@ def test_another_base_of_positions_is_used_and_warned_of(
     change_json(folder / "config.json", text_config__rope_parameters={"rope_theta": 5e5})
     assert read_config(folder).text.rope_theta == 5e5
     assert "rope_theta is 500000.0" in caplog.text
+
+
+def test_numbers_are_those_the_checkpoint_is_stored_in_where_the_processor_knows_them() -> None:
+    network = load_network(NATIVE, RuntimeOptions(device="cpu", num_threads=1), Kind.RECOGNISER)
+    expected = "bfloat16" if has_bfloat16() else "int8" if is_exact() else "float32"
+    assert network.runtime.formats.name == expected
 
 
 def test_a_recogniser_is_no_aligner() -> None:
