@@ -111,6 +111,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """What the Record button records: one source, or two mixed."""
     model_folders: tuple[str, ...] = ()
     """Checkpoint folders the user pointed at."""
+    engine_server: str = ""
+    """A server elsewhere that may transcribe (`Elsewhere.server`); its key is in the keyring."""
+    engine_models: tuple[str, ...] = ()
+    """The names of its models when it was asked last."""
     record_from: RecordFrom = RecordFrom.MICROPHONE
     microphone: str | None = None
     """A device's id; None = the system's choice."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import logging
 import sys
+import threading
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
@@ -19,6 +20,7 @@ from app.capture.system import SystemAudio
 from app.changes import ChangeKind, DeskChange
 from app.crashes import CrashWatch
 from app.desk import Desk
+from app.engine_key import find_key
 from app.engine_link import EngineLink
 from app.keep_awake import KeepAwake
 from app.library import Library
@@ -137,6 +139,7 @@ class Session(QObject):
         self._link = EngineLink(config, self, make_client=make_client)
         self.desk = Desk(library, self._link)
         self._shelf = ModelShelf(self._link, loaded.settings.model_folders, self)
+        self._shelf.set_server(loaded.settings.engine_server, loaded.settings.engine_models)
         self._player = Player(self)
         self._player.set_rate(loaded.settings.playback_rate)
         self._awake = KeepAwake()
@@ -190,6 +193,7 @@ class Session(QObject):
         self._library.close()
 
     def _begin(self, files: Sequence[str]) -> None:
+        self._find_key()
         self._link.start()
         self._shelf.refresh()
         self.desk.start()
@@ -199,6 +203,13 @@ class Session(QObject):
         if files:
             self.window.drop_in.take(list(files))
         QTimer.singleShot(_SETTLED_AFTER_MS, self, self.settled.emit)
+
+    def _find_key(self) -> None:
+        """Let the engine have the key of the server elsewhere; a keyring that is locked takes its time."""
+        if server := self._keeper.now.engine_server:
+            threading.Thread(
+                target=lambda: self._link.use_key(server, find_key(server)), daemon=True, name="engine-key"
+            ).start()
 
     def _connect(self) -> None:
         self._link.events.connect(self._on_events)
@@ -299,6 +310,7 @@ class Session(QObject):
             return
         self._keeper.replace(loaded.settings)
         self._shelf.set_folders(loaded.settings.model_folders)
+        self._shelf.set_server(loaded.settings.engine_server, loaded.settings.engine_models)
         self._player.set_rate(loaded.settings.playback_rate)
         self.window.restore_layout()
 

@@ -15,6 +15,8 @@ import pytest
 from engine.config import data_folder
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+# Nobody's own keyring is looked into, or written to.
+os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.null.Keyring"
 # The same examples on every machine, and no test that fails because the machine is busy.
 hypothesis.settings.register_profile("jamak", deadline=None, derandomize=True)
 hypothesis.settings.load_profile("jamak")

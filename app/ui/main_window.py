@@ -53,6 +53,7 @@ from app.ui.source_menu import SourceMenu
 from app.ui.track_choice import TrackChoice
 from app.ui.transcript_page import TranscriptPage
 from app.ui.window_commands import WindowCommands
+from engine.protocol.elsewhere import host_elsewhere
 from engine.protocol.events import Event, ModelState, WorkerPhase
 
 _SIZE: Final = (1120, 740)
@@ -274,7 +275,12 @@ class MainWindow(QMainWindow):
         self._device = QLabel()
         self._device.setObjectName("device")
         self._device.setAccessibleName(self.tr("Device in use"))
+        self._sent_to = QLabel()
+        self._sent_to.setObjectName("sent_to")
+        self._sent_to.setAccessibleName(self.tr("Where sound is sent to"))
+        self.statusBar().addPermanentWidget(self._sent_to)
         self.statusBar().addPermanentWidget(self._device)
+        self._show_where_sound_goes()
         room = self.screen().availableGeometry().size()
         self.resize(min(_SIZE[0], room.width() - 20), min(_SIZE[1], room.height() - 60))
         self.restore_layout()
@@ -287,6 +293,7 @@ class MainWindow(QMainWindow):
         self.recent.chosen.connect(self._open_again)
         self.recent.missing.connect(self.rows.tell_missing)
         parts.gate.shifted.connect(self._show_state)
+        parts.keeper.changed.connect(self._show_where_sound_goes)
         parts.gate.blocked.connect(self.rows.tell)
         parts.shelf.listed.connect(self._show_state)
         parts.shelf.listed.connect(self.page.show_names)
@@ -352,6 +359,12 @@ class MainWindow(QMainWindow):
             self.drop_zone.set_hovered(is_hovered)
         else:
             self._overlay.cover(is_hovered)
+
+    def _show_where_sound_goes(self) -> None:
+        """Say for as long as it is so that what is recorded or added now leaves this computer."""
+        host = host_elsewhere(self.parts.keeper.now.model)
+        self._sent_to.setText(self.tr("Sound is sent to %1").replace("%1", host) if host else "")
+        self._sent_to.setVisible(bool(host))
 
     def _on_model_state(self, state: ModelState) -> None:
         match state.phase:

@@ -11,7 +11,8 @@ import msgspec
 from PySide6.QtCore import QObject, Signal
 
 from app.settings import Settings
-from engine.protocol.elsewhere import subject_of_model
+from engine.languages import LANGUAGE_CODES
+from engine.protocol.elsewhere import Elsewhere, subject_of_model
 from engine.protocol.events import (
     EngineLost,
     Event,
@@ -31,7 +32,9 @@ from engine.protocol.transcript import ModelInfo, ModelPhase, Task
 class ModelPort(Protocol):
     """What the shelf asks of the engine (`app.engine_link.EngineLink`; a fake in tests)."""
 
-    def list_models(self) -> JobId: ...
+    def list_models(self, server: str = "") -> JobId: ...
+
+    def use_key(self, server: str, key: str) -> None: ...
 
     def download_model(self, model: str) -> JobId: ...
 
@@ -65,20 +68,26 @@ class ModelShelf(QObject):
 
     Signals: `listed` when the list is new; `worked(model)` when an errand began or went on;
     `ended(model, errand, ending)` when one is over, with its `JobDone`, `JobFailed` or `JobCancelled`;
-    `state_changed(ModelState)` when a model is being loaded, runs or is gone.
+    `state_changed(ModelState)` when a model is being loaded, runs or is gone;
+    `server_listed(server, names)` and `server_failed(failure)` answer `ask_server`.
     """
 
     listed = Signal()
     worked = Signal(str)
     ended = Signal(str, object, object)
     state_changed = Signal(object)
+    server_listed = Signal(str, object)
+    server_failed = Signal(object)
 
     def __init__(self, engine: ModelPort, folders: Iterable[str] = (), parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._engine = engine
         self._folders = tuple(folders)
         self._models: tuple[ModelInfo, ...] = ()
+        self._elsewhere: tuple[ModelInfo, ...] = ()
+        """Of the server that the user named."""
         self._list_job: JobId | None = None
+        self._server_job: JobId | None = None
         self._work: dict[JobId, Work] = {}
         self.is_listed = False
         self.free_bytes = 0
@@ -95,14 +104,18 @@ class ModelShelf(QObject):
 
     @property
     def installed(self) -> tuple[ModelInfo, ...]:
-        """The models a file can be transcribed with."""
-        return tuple(
-            model for model in self.models if model.phase is ModelPhase.INSTALLED and model.is_runnable
-        )
+        """The models a file can be transcribed with, those of the server elsewhere last."""
+        here = (model for model in self.models if model.phase is ModelPhase.INSTALLED and model.is_runnable)
+        return (*here, *self._elsewhere)
+
+    @property
+    def elsewhere(self) -> tuple[ModelInfo, ...]:
+        """The models of the server elsewhere."""
+        return self._elsewhere
 
     def get(self, key: str) -> ModelInfo | None:
         """Return one model."""
-        return next((model for model in self.models if model.key == key), None)
+        return next((model for model in (*self.models, *self._elsewhere) if model.key == key), None)
 
     def name_of(self, key: str) -> str:
         """Return what a person calls a model, also one that is not known here."""
@@ -133,6 +146,16 @@ class ModelShelf(QObject):
         """Use these folders of the user's as models too."""
         self._folders = tuple(folders)
         self.listed.emit()
+
+    def set_server(self, server: str, names: Iterable[str]) -> None:
+        """Offer these models of a server elsewhere too, instead of those of another; empty: none."""
+        self._elsewhere = tuple(_server_model(server, name) for name in names) if server else ()
+        self.listed.emit()
+
+    def ask_server(self, server: str, key: str) -> None:
+        """Ask a server for its models; `server_listed` or `server_failed` tells what came of it."""
+        self._engine.use_key(server, key)
+        self._server_job = self._engine.list_models(server)
 
     def refresh(self) -> None:
         """Ask for the list; `listed` tells when it is there."""
@@ -165,6 +188,8 @@ class ModelShelf(QObject):
 
     def _on_event(self, event: Event) -> None:
         match event:
+            case ModelList(job=job) if job == self._server_job:
+                self.server_listed.emit(event.folder, tuple(model.name for model in event.models))
             case ModelList():
                 self._on_list(event)
             case Progress(job=job) if work := self._work.get(job):
@@ -194,6 +219,10 @@ class ModelShelf(QObject):
     def _on_ending(self, ending: JobEnding) -> None:
         if ending.job == self._list_job:
             self._list_job = None
+        if ending.job == self._server_job:
+            self._server_job = None
+            if isinstance(ending, JobFailed):
+                self.server_failed.emit(ending.failure)
         if work := self._work.pop(ending.job, None):
             self.ended.emit(work.model, work.errand, ending)
             self.refresh()
@@ -201,6 +230,20 @@ class ModelShelf(QObject):
     def _ask_again_if_lost(self) -> None:
         if self._list_job is None and not self.is_listed:
             self.refresh()
+
+
+def _server_model(server: str, name: str) -> ModelInfo:
+    there = Elsewhere(server, name)
+    return ModelInfo(
+        key=there.key,
+        name=f"{name} – {there.host}",
+        family="",
+        size_bytes=0,
+        languages=LANGUAGE_CODES,
+        can_translate=True,
+        phase=ModelPhase.INSTALLED,
+        note="",
+    )
 
 
 def _folder_model(folder: str) -> ModelInfo:

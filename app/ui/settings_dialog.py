@@ -25,11 +25,12 @@ from PySide6.QtWidgets import (
 from app.settings import Theme, UiLanguage
 from app.ui.caption_settings import CaptionSettingsDialog
 from app.ui.choice_bar import LanguageBox
+from app.ui.engine_box import EngineBox
 from app.ui.model_shelf import ModelShelf
 from app.ui.settings_keeper import SettingsKeeper
 from app.ui.style import TEXT_SIZES
 from app.ui.wording import plain
-from engine.protocol.transcript import Task
+from engine.protocol.transcript import Mode, Task
 
 
 class SettingsDialog(QDialog):
@@ -47,6 +48,7 @@ class SettingsDialog(QDialog):
         column = QVBoxLayout(self)
         column.setSpacing(12)
         column.addWidget(self._recognition())
+        column.addWidget(EngineBox(keeper, shelf))
         column.addWidget(self._appearance())
         column.addWidget(self._behaviour())
         column.addStretch()
@@ -60,8 +62,11 @@ class SettingsDialog(QDialog):
     def _recognition(self) -> QGroupBox:
         now = self._keeper.now
         box, form = _group(self.tr("New files"))
-        model = _choice("settings_model", [(one.name, one.key) for one in self._shelf.installed], now.model)
+        model = _choice("settings_model", self._models(), now.model)
         self._on_choice(model, lambda key: self._shelf.choosing(key, self._keeper.now))
+        self._model = model
+        self._shelf.listed.connect(self._show_models)
+        self._keeper.changed.connect(self._show_models)
         language = LanguageBox()
         language.setObjectName("settings_language")
         language.language_chosen.connect(lambda code: self._keeper.change(language=code))
@@ -74,6 +79,12 @@ class SettingsDialog(QDialog):
             now.task.value,
         )
         self._on_choice(task, lambda value: {"task": Task(value)})
+        mode = _choice(
+            "settings_mode",
+            [(self.tr("Fast"), Mode.FAST.value), (self.tr("Best, takes longer"), Mode.BEST.value)],
+            now.mode.value,
+        )
+        self._on_choice(mode, lambda value: {"mode": Mode(value)})
 
         def offer() -> None:
             now, chosen = self._keeper.now, self._shelf.get(self._keeper.now.model)
@@ -95,10 +106,21 @@ class SettingsDialog(QDialog):
         _row(form, self.tr("&Model"), model)
         _row(form, self.tr("&Language"), language)
         _row(form, self.tr("Tas&k"), task)
+        _row(form, self.tr("&Quality"), mode)
         _row(form, self.tr("Words to ex&pect"), self._hotwords)
         _row(form, self.tr("&Initial prompt"), self._prompt)
         form.addRow("", self._check("word_timestamps", self.tr("&Word-level timings")))
         return box
+
+    def _models(self) -> list[tuple[str, str]]:
+        return [(one.name, one.key) for one in self._shelf.installed]
+
+    def _show_models(self) -> None:
+        """Offer the models of this moment."""
+        chosen = self._keeper.now.model
+        offered = [(self._model.itemText(n), self._model.itemData(n)) for n in range(self._model.count())]
+        if offered != self._models() or self._model.currentData() != chosen:
+            _fill(self._model, self._models(), chosen)
 
     def _appearance(self) -> QGroupBox:
         now = self._keeper.now
@@ -197,6 +219,12 @@ def _group(title: str) -> tuple[QGroupBox, QFormLayout]:
 def _choice(name: str, items: list[tuple[str, str]], chosen: str) -> QComboBox:
     box = QComboBox()
     box.setObjectName(name)
+    _fill(box, items, chosen)
+    return box
+
+
+def _fill(box: QComboBox, items: list[tuple[str, str]], chosen: str) -> None:
+    box.clear()
     for text, data in items:
         box.addItem(text, data)
     place = box.findData(chosen)
@@ -204,7 +232,6 @@ def _choice(name: str, items: list[tuple[str, str]], chosen: str) -> QComboBox:
         box.insertItem(0, chosen, chosen)
         place = 0
     box.setCurrentIndex(place)
-    return box
 
 
 def _row(form: QFormLayout, text: str, field: QWidget, named: QWidget | None = None) -> None:

@@ -55,6 +55,17 @@ def parse_elsewhere(model: str) -> Elsewhere:
     return Elsewhere(server, name)
 
 
+def host_elsewhere(model: str) -> str:
+    """Return where sound is sent that this model is to transcribe; empty where it stays on this machine."""
+    if not is_elsewhere(model):
+        return ""
+    try:
+        server = parse_elsewhere(model)
+    except FailureError:
+        return ""
+    return "" if server.is_on_this_machine else server.host
+
+
 def subject_of_model(model: str) -> str:
     """Return what a person calls a model: its name without folder or server; the host if it has none."""
     if not is_elsewhere(model):

@@ -57,6 +57,7 @@ class FakeEngine(FakeStreams):
 
     requests: list[Request] = field(default_factory=list)
     cancelled: list[JobId] = field(default_factory=list)
+    keys: dict[str, str] = field(default_factory=dict)
 
     def start(self) -> None: ...
 
@@ -71,7 +72,10 @@ class FakeEngine(FakeStreams):
         return self._note("probe", path)
 
     def list_models(self, server: str = "") -> JobId:
-        return self._note("list", "")
+        return self._note("list", server)
+
+    def use_key(self, server: str, key: str) -> None:
+        self.keys[server] = key
 
     def download_model(self, model: str) -> JobId:
         return self._note("download", model)
