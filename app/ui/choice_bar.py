@@ -1,4 +1,4 @@
-"""What the next file is transcribed with: model, language and task, chosen in the tool bar."""
+"""What the next file is transcribed with: model, language, task and quality, chosen in the tool bar."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QComboBox, QCompleter, QHBoxLayout, QLabel, QWidge
 from app.settings import Settings
 from app.ui.model_shelf import ModelShelf
 from app.ui.wording import language_label, language_names, model_note
-from engine.protocol.transcript import ModelInfo, Task
+from engine.protocol.transcript import Mode, ModelInfo, Task
 
 MORE_MODELS: Final = "\0more"
 """Data of the entry that opens the Models dialog; no key or path begins with NUL."""
@@ -111,15 +111,16 @@ class LanguageBox(QComboBox):
 
 
 class ChoiceBar(QWidget):
-    """The three choices side by side.
+    """The choices side by side.
 
-    Signals: `model_chosen(key)`, `language_chosen(code or None)`, `task_chosen(Task)`,
+    Signals: `model_chosen(key)`, `language_chosen(code or None)`, `task_chosen(Task)`, `mode_chosen(Mode)`,
     `more_models_requested`.
     """
 
     model_chosen = Signal(str)
     language_chosen = Signal(object)
     task_chosen = Signal(object)
+    mode_chosen = Signal(object)
     more_models_requested = Signal()
 
     def __init__(self, shelf: ModelShelf, parent: QWidget | None = None) -> None:
@@ -133,6 +134,11 @@ class ChoiceBar(QWidget):
         self.task = _combo("task", self.tr("Task"))
         self.task.addItem(self.tr("Transcribe"), Task.TRANSCRIBE.value)
         self.task.addItem(self.tr("Translate to English"), Task.TRANSLATE.value)
+        self.mode = _combo("mode", self.tr("Quality"))
+        self.mode.addItem(self.tr("Fast"), Mode.FAST.value)
+        self.mode.addItem(self.tr("Best"), Mode.BEST.value)
+        best = self.tr("Weighs several texts against one another: fewer errors, more time")
+        self.mode.setItemData(1, best, Qt.ItemDataRole.ToolTipRole)
         self._labels: list[QLabel] = []
         row = QHBoxLayout(self)
         row.setContentsMargins(6, 0, 6, 0)
@@ -142,6 +148,7 @@ class ChoiceBar(QWidget):
             (self.tr("&Language"), self.language),
             # Not "&Task": a mnemonic undoes the kerning of "Ta", and Qt cuts what it has not measured.
             (self.tr("Tas&k"), self.task),
+            (self.tr("&Quality"), self.mode),
         ):
             label = QLabel(text)
             label.setBuddy(box)
@@ -152,10 +159,11 @@ class ChoiceBar(QWidget):
         self.model.activated.connect(self._on_model)
         self.language.language_chosen.connect(self.language_chosen)
         self.task.activated.connect(lambda _: self.task_chosen.emit(Task(self.task.currentData())))
+        self.mode.activated.connect(lambda _: self.mode_chosen.emit(Mode(self.mode.currentData())))
 
     def minimumSizeHint(self) -> QSize:
         """Return the room the boxes need; without room for them the labels give way."""
-        boxes = (self.model, self.language, self.task)
+        boxes = (self.model, self.language, self.task, self.mode)
         width = sum(box.minimumSizeHint().width() for box in boxes) + 2 * 6 + 6 * len(boxes)
         return QSize(width, super().minimumSizeHint().height())
 
@@ -174,6 +182,7 @@ class ChoiceBar(QWidget):
         self.language.set_language(settings.language)
         self.task.setCurrentIndex(self.task.findData(settings.task.value))
         self.task.setEnabled(chosen is None or chosen.can_translate)
+        self.mode.setCurrentIndex(self.mode.findData(settings.mode.value))
 
     def _fill_models(self, key: str) -> None:
         with QSignalBlocker(self.model):

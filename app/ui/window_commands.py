@@ -158,6 +158,7 @@ class WindowCommands(QObject):
         window.choices.model_chosen.connect(self._choose_model)
         window.choices.language_chosen.connect(lambda code: keeper.change(language=code))
         window.choices.task_chosen.connect(lambda task: keeper.change(task=task))
+        window.choices.mode_chosen.connect(lambda mode: keeper.change(mode=mode))
         window.choices.more_models_requested.connect(self.open_models)
         keeper.changed.connect(self._on_settings)
         keeper.save_failed.connect(window.rows.tell)

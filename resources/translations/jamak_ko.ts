@@ -332,6 +332,26 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
         <source>%1 (not downloaded)</source>
         <translation>%1 (내려받지 않음)</translation>
     </message>
+    <message>
+        <source>Quality</source>
+        <translation>품질</translation>
+    </message>
+    <message>
+        <source>Fast</source>
+        <translation>빠르게</translation>
+    </message>
+    <message>
+        <source>Best</source>
+        <translation>가장 정확하게</translation>
+    </message>
+    <message>
+        <source>Weighs several texts against one another: fewer errors, more time</source>
+        <translation>여러 문장을 견주어 고릅니다: 오류는 줄고 시간은 더 걸립니다</translation>
+    </message>
+    <message>
+        <source>&amp;Quality</source>
+        <translation>품질(&amp;Q)</translation>
+    </message>
 </context>
 <context>
     <name>CorrectText</name>
@@ -1295,6 +1315,18 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
     <message>
         <source>Notif&amp;y me when long work has ended</source>
         <translation>오래 걸린 작업이 끝나면 알리기(&amp;Y)</translation>
+    </message>
+    <message>
+        <source>Fast</source>
+        <translation>빠르게</translation>
+    </message>
+    <message>
+        <source>Best, takes longer</source>
+        <translation>가장 정확하게 (더 오래 걸림)</translation>
+    </message>
+    <message>
+        <source>&amp;Quality</source>
+        <translation>품질(&amp;Q)</translation>
     </message>
 </context>
 <context>

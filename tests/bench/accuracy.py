@@ -1,6 +1,6 @@
 """Error rates, invented text and segment times beside faster-whisper on the same weights.
 
-    JAMAK_SPEECH_DIR=… .venv/bin/python tests/bench/accuracy.py [--quick] [--model KEY] [--beam N]
+    JAMAK_SPEECH_DIR=… .venv/bin/python tests/bench/accuracy.py [--quick] [--model KEY] [--mode fast|best]
 
 Both sides: temperature 0, the same VAD model and threshold, no text carried between windows. The
 last line is one JSON object.
@@ -25,7 +25,7 @@ from scoring import Score, aligned_starts, bootstrap_difference, pooled, score, 
 from speech_set import SCORED_FOLDERS, Clip, read_clips, speech_folder
 
 from engine.config import data_folder
-from engine.protocol.transcript import Options
+from engine.protocol.transcript import Mode, Options
 
 PEER_PYTHON = Path(__file__).parents[2] / ".venv" / "peers" / "bin" / "python"
 TIMED = "longform/en_synth_piper_joe_10min.flac"
@@ -38,18 +38,24 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="at most 30 s of audio")
     parser.add_argument("--model", default="whisper-base")
     parser.add_argument("--peer-type", default="int8", help="the peer's compute type")
-    parser.add_argument("--peer-beam", type=int, default=1)
+    parser.add_argument("--mode", choices=[mode.value for mode in Mode], default=Mode.FAST.value)
+    parser.add_argument("--peer-beam", type=int, help="else 5 where ours follows as many, or 1")
+    parser.add_argument("--folders", nargs="+", choices=SCORED_FOLDERS, help="only these sets")
     arguments = parser.parse_args()
+    if arguments.peer_beam is None:
+        arguments.peer_beam = 5 if arguments.mode == Mode.BEST.value else 1
     folder = speech_folder()
     clips = chosen(read_clips(folder), arguments.model, quick=arguments.quick)
+    if arguments.folders:
+        clips = [clip for clip in clips if clip.folder in arguments.folders]
 
-    ours, our_rtf, our_peak = run_ours(clips, arguments.model)
+    ours, our_rtf, our_peak = run_ours(clips, arguments.model, Mode(arguments.mode))
     peers, peer_rtf, peer_peak = run_peer(clips, arguments)
     report: dict[str, Any] = compare(clips, ours, peers)
-    report["model"] = arguments.model
+    report["model"], report["mode"] = arguments.model, arguments.mode
     report["rtf"], report["peer_rtf"] = our_rtf, peer_rtf
     report["peak_mb"], report["peer_peak_mb"] = our_peak / 2**20, peer_peak / 2**20
-    if not arguments.quick:
+    if any(clip.path == folder / TIMED for clip in clips):
         report |= start_errors(folder, clips, ours, peers)
     print(json.dumps(report, ensure_ascii=False, default=lambda number: round(number, 4)))
 
@@ -69,9 +75,9 @@ def chosen(clips: list[Clip], model: str, *, quick: bool) -> list[Clip]:
     return picked
 
 
-def run_ours(clips: list[Clip], model: str) -> tuple[list[Result], float, int]:
+def run_ours(clips: list[Clip], model: str, mode: Mode) -> tuple[list[Result], float, int]:
     """Transcribe with Jamak; real-time factor over the whole run, model loading included."""
-    options = Options(model=model, temperatures=(0.0,), word_timestamps=True)
+    options = Options(model=model, mode=mode, temperatures=(0.0,), word_timestamps=True)
     with running_engine() as engine:
         started_s = time.monotonic()
         results: list[Result | None] = [None] * len(clips)

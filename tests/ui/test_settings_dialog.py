@@ -10,7 +10,7 @@ from app import settings
 from app.settings import Theme, UiLanguage
 from app.ui.choice_bar import LanguageBox
 from app.ui.settings_dialog import SettingsDialog
-from engine.protocol.transcript import Task
+from engine.protocol.transcript import Mode, Task
 from tests.helpers.window_rig import WindowRig
 
 
@@ -33,8 +33,10 @@ def test_choices_are_taken_over_at_once(rig: WindowRig, dialog: SettingsDialog) 
     choose(dialog, "settings_theme", "dark")
     choose(dialog, "settings_ui_language", "ko")
     choose(dialog, "settings_task", "translate")
+    choose(dialog, "settings_mode", "best")
     choose(dialog, "settings_text_size", "150")
     now = rig.keeper.now
+    assert now.options().mode is Mode.BEST
     assert (now.theme, now.ui_language, now.task) == (Theme.DARK, UiLanguage.KOREAN, Task.TRANSLATE)
     assert rig.window.page.view.list.zoom_percent == 150
 
