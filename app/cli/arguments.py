@@ -18,6 +18,8 @@ from engine.protocol.transcript import Mode, Options, Task
 _DETECT: Final = frozenset({"auto", "detect", ""})
 
 _MAX_JOBS: Final = 64
+SHORTEST_CHUNK_S: Final = 0.5
+LONGEST_CHUNK_S: Final = 10.0
 _EXIT_CODES: Final = """exit codes:
   0    everything was done
   1    something failed; each failure is named on stderr, the rest was done
@@ -47,6 +49,16 @@ def parser() -> argparse.ArgumentParser:
         "--self-test", action="store_true", help="transcribe the sample that ships with the program instead"
     )
     return root
+
+
+def _chunk_s(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not SHORTEST_CHUNK_S <= seconds <= LONGEST_CHUNK_S:
+        raise argparse.ArgumentTypeError(f"{text} is not between {SHORTEST_CHUNK_S} and {LONGEST_CHUNK_S}")
+    return seconds
 
 
 def _count(text: str) -> int:
@@ -83,6 +95,7 @@ def live_options(arguments: argparse.Namespace) -> Options:
         word_timestamps=True,
         initial_prompt=arguments.initial_prompt or None,
         hotwords=arguments.hotwords or None,
+        live_chunk_s=arguments.chunk,
     )
 
 
@@ -159,6 +172,13 @@ def _add_live(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     )
     command.add_argument("--initial-prompt", metavar="TEXT", help="text that shows style and spelling")
     command.add_argument("--hotwords", metavar="TEXT", help="words and names to expect")
+    command.add_argument(
+        "--chunk",
+        type=_chunk_s,
+        metavar="SECONDS",
+        help="with Qwen3-ASR: write after so much new speech, 0.5 to 10; default: 2. "
+        "Less is sooner, and costs more",
+    )
 
 
 def _add_models(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -249,3 +249,13 @@ def test_arguments_become_options() -> None:
     assert live_options(asked) == Options(
         model="whisper-small", language="ko", word_timestamps=True, hotwords="Jamak"
     )
+
+
+def test_a_chunk_may_be_half_a_second_and_no_less(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = parser().parse_args(["live", "--chunk", "0.5"])
+    assert live_options(asked).live_chunk_s == 0.5
+    assert live_options(parser().parse_args(["live"])).live_chunk_s is None
+    for wrong in ("0.4", "11", "soon"):
+        with pytest.raises(SystemExit):
+            parser().parse_args(["live", "--chunk", wrong])
+        assert "between 0.5 and 10" in capsys.readouterr().err
