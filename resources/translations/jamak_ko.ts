@@ -313,26 +313,6 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
         <translation>영어로 번역</translation>
     </message>
     <message>
-        <source>&amp;Model</source>
-        <translation>모델(&amp;M)</translation>
-    </message>
-    <message>
-        <source>&amp;Language</source>
-        <translation>언어(&amp;L)</translation>
-    </message>
-    <message>
-        <source>Tas&amp;k</source>
-        <translation>작업(&amp;T)</translation>
-    </message>
-    <message>
-        <source>More models…</source>
-        <translation>다른 모델…</translation>
-    </message>
-    <message>
-        <source>%1 (not downloaded)</source>
-        <translation>%1 (내려받지 않음)</translation>
-    </message>
-    <message>
         <source>Quality</source>
         <translation>품질</translation>
     </message>
@@ -349,8 +329,28 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
         <translation>여러 문장을 견주어 고릅니다: 오류는 줄고 시간은 더 걸립니다</translation>
     </message>
     <message>
+        <source>&amp;Model</source>
+        <translation>모델(&amp;M)</translation>
+    </message>
+    <message>
+        <source>&amp;Language</source>
+        <translation>언어(&amp;L)</translation>
+    </message>
+    <message>
+        <source>Tas&amp;k</source>
+        <translation>작업(&amp;T)</translation>
+    </message>
+    <message>
         <source>&amp;Quality</source>
         <translation>품질(&amp;Q)</translation>
+    </message>
+    <message>
+        <source>More models…</source>
+        <translation>다른 모델…</translation>
+    </message>
+    <message>
+        <source>%1 (not downloaded)</source>
+        <translation>%1 (내려받지 않음)</translation>
     </message>
 </context>
 <context>
@@ -434,6 +434,61 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
         <translation>
             <numerusform>%n개는 받아쓰지 못했습니다.</numerusform>
         </translation>
+    </message>
+</context>
+<context>
+    <name>EngineBox</name>
+    <message>
+        <source>A server instead of this computer</source>
+        <translation>이 컴퓨터 대신 서버 사용</translation>
+    </message>
+    <message>
+        <source>Connec&amp;t</source>
+        <translation>연결(&amp;T)</translation>
+    </message>
+    <message>
+        <source>Ask the server for its models</source>
+        <translation>서버에 모델 목록 요청</translation>
+    </message>
+    <message>
+        <source>Add&amp;ress</source>
+        <translation>주소(&amp;R)</translation>
+    </message>
+    <message>
+        <source>&amp;Key</source>
+        <translation>키(&amp;K)</translation>
+    </message>
+    <message>
+        <source>Transcribe &amp;by</source>
+        <translation>받아쓸 곳(&amp;B)</translation>
+    </message>
+    <message>
+        <source>JAMAK_ENGINE_KEY is used</source>
+        <translation>JAMAK_ENGINE_KEY를 사용합니다</translation>
+    </message>
+    <message>
+        <source>Kept in the system&apos;s keyring; empty: as before</source>
+        <translation>시스템 키링에 저장합니다. 비워 두면 전과 같습니다</translation>
+    </message>
+    <message>
+        <source>This computer</source>
+        <translation>이 컴퓨터</translation>
+    </message>
+    <message>
+        <source>What you add or record is sent to %1 and transcribed there: the sound leaves this computer.</source>
+        <translation>추가하거나 녹음하는 소리를 %1(으)로 보내 그곳에서 받아씁니다. 소리가 이 컴퓨터 밖으로 나갑니다.</translation>
+    </message>
+    <message>
+        <source>The connection is not encrypted.</source>
+        <translation>연결은 암호화되지 않습니다.</translation>
+    </message>
+    <message>
+        <source>Connecting…</source>
+        <translation>연결하는 중…</translation>
+    </message>
+    <message>
+        <source>Connected. Models: %1</source>
+        <translation>연결되었습니다. 모델: %1</translation>
     </message>
 </context>
 <context>
@@ -802,6 +857,14 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
     <message>
         <source>Device in use</source>
         <translation>사용 중인 장치</translation>
+    </message>
+    <message>
+        <source>Where sound is sent to</source>
+        <translation>소리를 보내는 곳</translation>
+    </message>
+    <message>
+        <source>Sound is sent to %1</source>
+        <translation>소리를 %1(으)로 보냅니다</translation>
     </message>
     <message>
         <source>Loading %1…</source>
@@ -1217,6 +1280,14 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
         <translation>영어로 번역</translation>
     </message>
     <message>
+        <source>Fast</source>
+        <translation>빠르게</translation>
+    </message>
+    <message>
+        <source>Best, takes longer</source>
+        <translation>가장 정확하게 (더 오래 걸림)</translation>
+    </message>
+    <message>
         <source>Text that shows style and spelling</source>
         <translation>문체와 표기를 보여 주는 글</translation>
     </message>
@@ -1235,6 +1306,10 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
     <message>
         <source>Tas&amp;k</source>
         <translation>작업(&amp;T)</translation>
+    </message>
+    <message>
+        <source>&amp;Quality</source>
+        <translation>품질(&amp;Q)</translation>
     </message>
     <message>
         <source>Words to ex&amp;pect</source>
@@ -1315,18 +1390,6 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
     <message>
         <source>Notif&amp;y me when long work has ended</source>
         <translation>오래 걸린 작업이 끝나면 알리기(&amp;Y)</translation>
-    </message>
-    <message>
-        <source>Fast</source>
-        <translation>빠르게</translation>
-    </message>
-    <message>
-        <source>Best, takes longer</source>
-        <translation>가장 정확하게 (더 오래 걸림)</translation>
-    </message>
-    <message>
-        <source>&amp;Quality</source>
-        <translation>품질(&amp;Q)</translation>
     </message>
 </context>
 <context>
