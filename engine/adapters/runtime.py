@@ -15,6 +15,7 @@ import torch
 from engine.adapters.base import OutOfMemory, RuntimeOptions
 from engine.adapters.packed import can_pack
 from engine.adapters.quantised import has_bfloat16, is_exact
+from engine.machine import machine_bytes
 from engine.protocol.failures import FailureError, FailureKind, failure
 
 DTYPES: Final = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}
@@ -23,6 +24,11 @@ INT8: Final = "int8"
 
 _MAX_CPU_THREADS: Final = 8
 """More than this many share one decoder step badly; the encoder gains little."""
+
+
+_SHARE_OF_MEMORY: Final = 1 / 6
+_SHARE_OF_CARD: Final = 1 / 2
+_LEAST_SLOT_BYTES: Final = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +153,16 @@ def _num_cores() -> int:
     if hasattr(os, "sched_getaffinity"):  # not on macOS and Windows
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def slot_budget_bytes(device: torch.device) -> int:
+    """Return what running rows may take where nobody says how many: part of what the device has.
+
+    A CPU's memory is everybody's and not all free; a card's is what its weights have left.
+    """
+    if device.type == "cuda":
+        return round(_SHARE_OF_CARD * torch.cuda.mem_get_info(device)[0])
+    return max(_LEAST_SLOT_BYTES, round(_SHARE_OF_MEMORY * (machine_bytes() or 0)))
 
 
 def apply_threads(runtime: Runtime) -> None:

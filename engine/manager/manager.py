@@ -11,7 +11,7 @@ from typing import assert_never
 from engine.adapters import import_families
 from engine.config import ManagerSettings
 from engine.ipc import Inbox, Outbox
-from engine.manager.capacity import machine_bytes
+from engine.machine import machine_bytes
 from engine.manager.clients import AwakeClock, Clients
 from engine.manager.diagnosis import machine_facts
 from engine.manager.downloads import ModelJobs

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from engine.adapters.base import Admission, Decode, OutOfMemory, Retry, RuntimeOptions
 from engine.adapters.recent import Recent
-from engine.adapters.runtime import out_of_memory_raised
+from engine.adapters.runtime import out_of_memory_raised, slot_budget_bytes
 from engine.adapters.whisper.beam import Choice
 from engine.adapters.whisper.features import log_mel
 from engine.adapters.whisper.guards import Attempt, Verdict, judge, settle, silenced, without_loop
@@ -30,8 +30,6 @@ from engine.messages import Chunk, ChunkKind, DecodingOptions, Finished, FinishR
 from engine.protocol.failures import FailureError, FailureKind, failure
 from engine.protocol.transcript import Mode, Task
 
-MAX_SLOT_BYTES: Final = {"cpu": 1 << 31, "cuda": 1 << 33}
-"""Memory for the running rows, where nobody says how many there may be."""
 MAX_SLOTS: Final = {"cpu": 16, "cuda": 32}
 """More rows than these make a step longer than they save. (CPU, int8, base: 5.8 ms a row and step with 8
 slots, 4.5 with 16)"""
@@ -390,11 +388,7 @@ def _default_slots(network: Whisper) -> int:
     formats = network.runtime.formats
     frame_bytes = dims.n_audio_ctx * formats.audio.itemsize + dims.n_text_ctx * formats.text.itemsize
     slot_bytes = 2 * dims.n_text_layer * dims.n_text_state * frame_bytes
-    room_bytes = MAX_SLOT_BYTES[kind]
-    if network.device.type == "cuda":
-        free_bytes, _ = torch.cuda.mem_get_info(network.device)
-        room_bytes = min(room_bytes, free_bytes // 2)
-    return max(1, min(MAX_SLOTS[kind], room_bytes // slot_bytes))
+    return max(1, min(MAX_SLOTS[kind], slot_budget_bytes(network.device) // slot_bytes))
 
 
 def _portions(tensor: Tensor, counts: Sequence[int]) -> list[Tensor]:

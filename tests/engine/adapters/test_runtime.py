@@ -10,7 +10,8 @@ import torch
 
 from engine.adapters.base import OutOfMemory, RuntimeOptions
 from engine.adapters.quantised import is_exact
-from engine.adapters.runtime import choose_runtime, out_of_memory_raised
+from engine.adapters.runtime import choose_runtime, out_of_memory_raised, slot_budget_bytes
+from engine.machine import machine_bytes
 from engine.protocol.failures import FailureError
 
 
@@ -61,3 +62,8 @@ def test_idle_threads_are_told_to_sleep_before_torch_is_there() -> None:
     )
     output = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
     assert (output.stdout.strip(), output.stderr) == ("PASSIVE", "")
+
+
+def test_running_rows_get_a_part_of_the_memory_but_some_on_any_machine() -> None:
+    memory = machine_bytes() or 0
+    assert 1 << 30 <= slot_budget_bytes(torch.device("cpu")) <= max(1 << 30, memory // 4)
