@@ -5,7 +5,9 @@
 Every engine is loaded and warm; a round lets each transcribe each file, one engine at a time, and takes
 another order each time. Machines are shared and noisy, so only times of one round are compared. The
 peers are int8: greedy, beam 5, and batched (8 windows, greedy); ours is what a user gets. Compared is
-the fastest peer that is greedy as ours. The last line is one JSON object.
+the fastest peer that is greedy as ours. Memory is the largest summed proportional set size while an
+engine works. With `--linearity` it is ours alone over ten minutes, an hour and three; with `--floor` the
+network alone in this process, beside what the processor could do at best. The last line is one JSON object.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import os
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -24,11 +27,14 @@ from pathlib import Path
 from typing import Any
 
 from accuracy import PEER_PYTHON
-from ours import Engine, running_engine
+from floor import measure_floor
+from long_files import linearity, measure_linearity
+from ours import Engine, descendants, running_engine
 from scoring import pooled, score
+from shares import PeakMemory
 from speech_set import Clip, read_clips, speech_folder
 
-from engine.config import data_folder
+from engine.config import cache_folder, data_folder
 from engine.protocol.transcript import Options
 
 FILES = ("longform/en_ljspeech_LJ001_0001-0032.flac", "longform/de_kerstin_concat_5min.flac")
@@ -68,7 +74,7 @@ class Peer:
             stdout=subprocess.PIPE,
             text=True,
         )
-        self.peak_bytes = 0
+        self.pid = self._process.pid
 
     def transcribe(self, clip: Clip) -> str:
         assert self._process.stdin and self._process.stdout
@@ -79,7 +85,6 @@ class Peer:
         if not line:
             raise RuntimeError("the peer has died")
         told = json.loads(line)
-        self.peak_bytes = told["peak_bytes"]
         return "".join(segment["text"] for segment in told["segments"])
 
     def close(self) -> None:
@@ -97,11 +102,17 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--peers", nargs="+", choices=list(PEERS), default=list(PEERS))
     parser.add_argument("--files", nargs="+", help="within the speech set; else two long ones")
+    parser.add_argument("--linearity", action="store_true", help="ours alone, up to three hours")
+    parser.add_argument("--floor", action="store_true", help="the network alone, beside the best possible")
     arguments = parser.parse_args()
-    if not PEER_PYTHON.exists():
-        sys.exit("The peer is not installed: run `make bench-setup` first.")
     folder = speech_folder()
     clips = _chosen(read_clips(folder), folder, arguments)
+    if arguments.linearity or arguments.floor:
+        alone = _linearity if arguments.linearity else _floor
+        print(json.dumps({"model": arguments.model, **alone(clips, arguments.model)}))
+        return
+    if not PEER_PYTHON.exists():
+        sys.exit("The peer is not installed: run `make bench-setup` first.")
     peers = QUICK_PEERS if arguments.quick else arguments.peers
     measured = measure(clips, arguments.model, peers, arguments.rounds)
     report = summarise(measured, clips)
@@ -118,33 +129,46 @@ def _chosen(clips: Sequence[Clip], folder: Path, arguments: argparse.Namespace) 
     return [clip for clip in clips if clip.path in [folder / name for name in files]]
 
 
+def _linearity(clips: Sequence[Clip], model: str) -> dict[str, Any]:
+    options = Options(model=model, language=clips[0].language, temperatures=(0.0,))
+    with running_engine() as engine, tempfile.TemporaryDirectory(prefix="jamak-long-") as folder:
+        engine.transcribe([clips[0].path], options)
+        return linearity(measure_linearity(engine, options, clips[0].path, Path(folder)))
+
+
+def _floor(clips: Sequence[Clip], model: str) -> dict[str, Any]:
+    files = [(clip.path, clip.language) for clip in clips]
+    return measure_floor(data_folder() / "models" / model, files, str(cache_folder()))
+
+
 def measure(
     clips: Sequence[Clip], model: str, peer_names: Sequence[str], num_rounds: int
 ) -> dict[str, Measured]:
     """Return what each engine took; "ours" is the first."""
     measured = {name: Measured() for name in ("ours", *peer_names)}
-    with running_engine() as engine:
-        with ExitStack() as stack:
-            transcribe: dict[str, Callable[[Clip], str]] = {"ours": _ours(engine, model)}
-            peers: dict[str, Peer] = {}
-            for name in peer_names:
-                peers[name] = Peer(_peer_job(model, PEERS[name]))
-                stack.callback(peers[name].close)
-                transcribe[name] = peers[name].transcribe
-            shortest = min(clips, key=lambda clip: clip.seconds)
-            for name, call in transcribe.items():
+    with running_engine() as engine, ExitStack() as stack:
+        peers = {name: Peer(_peer_job(model, PEERS[name])) for name in peer_names}
+        for peer in peers.values():
+            stack.callback(peer.close)
+        their_pids = {peer.pid for peer in peers.values()}
+        transcribe: dict[str, Callable[[Clip], str]] = {"ours": _ours(engine, model)}
+        transcribe |= {name: peer.transcribe for name, peer in peers.items()}
+        memory = {"ours": PeakMemory(lambda: set(descendants()) - their_pids)}
+        memory |= {name: PeakMemory(lambda pid=peer.pid: [pid]) for name, peer in peers.items()}
+        shortest = min(clips, key=lambda clip: clip.seconds)
+        for name, call in transcribe.items():
+            with memory[name]:
                 measured[name].load_s, _ = _timed(call, shortest)
-            _run_rounds(clips, transcribe, measured, num_rounds)
-            for name, peer in peers.items():
-                measured[name].peak_bytes = peer.peak_bytes
-        # Only the engine's processes are left now.
-        measured["ours"].peak_bytes = engine.peak_memory_bytes()
+        _run_rounds(clips, transcribe, memory, measured, num_rounds)
+        for name, watch in memory.items():
+            measured[name].peak_bytes = watch.bytes
     return measured
 
 
 def _run_rounds(
     clips: Sequence[Clip],
     transcribe: dict[str, Callable[[Clip], str]],
+    memory: dict[str, PeakMemory],
     measured: dict[str, Measured],
     num_rounds: int,
 ) -> None:
@@ -155,7 +179,8 @@ def _run_rounds(
             item.texts = []
         for clip in clips:
             for name in names[index % len(names) :] + names[: index % len(names)]:
-                elapsed_s, text = _timed(transcribe[name], clip)
+                with memory[name]:
+                    elapsed_s, text = _timed(transcribe[name], clip)
                 measured[name].rounds[-1].append(elapsed_s)
                 measured[name].texts.append(text)
                 speed = clip.seconds / elapsed_s

@@ -37,6 +37,7 @@ class Result:
     language: str = ""
     failure: str = ""
     elapsed_s: float = 0.0
+    first_segment_s: float = 0.0
 
     @property
     def text(self) -> str:
@@ -79,6 +80,8 @@ class Engine:
         index, started_s = jobs[job]
         match event:
             case SegmentDone(segment=segment):
+                if not results[index].segments:
+                    results[index].first_segment_s = time.monotonic() - started_s
                 results[index].segments.append(segment)
             case LanguageDetected(language=language):
                 results[index].language = language
