@@ -47,7 +47,7 @@ KOREAN_FAILURES: Final[dict[FailureKind, tuple[str, str]]] = {
     ),
     _K.MODEL_UNKNOWN: (
         "“{subject}”은(는) Jamak이 아는 모델이 아닙니다.",
-        "목록에서 고르거나 Whisper 모델이 든 폴더를 선택해 주세요.",
+        "목록에서 고르거나 Whisper 또는 Qwen3-ASR 모델이 든 폴더를 선택해 주세요.",
     ),
     _K.MODEL_BROKEN: (
         "“{subject}” 모델을 불러올 수 없습니다.",

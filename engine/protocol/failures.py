@@ -119,7 +119,7 @@ SENTENCES: Final[dict[FailureKind, tuple[str, str]]] = {
     ),
     _K.MODEL_UNKNOWN: (
         "“{subject}” is not a model that Jamak knows.",
-        "Choose one from the list, or a folder that holds a Whisper model.",
+        "Choose one from the list, or a folder that holds a Whisper or Qwen3-ASR model.",
     ),
     _K.MODEL_BROKEN: (
         "The model “{subject}” cannot be loaded.",
