@@ -332,7 +332,7 @@ class WhisperAdapter:
     def _accept(self, row: Row, attempt: Attempt, *, is_suspect: bool = False) -> None:
         """Show what was not shown yet, and let the decoding end; silence is never suspect."""
         if attempt.reason is not FinishReason.STOP and not row.decode.chunk.options.accepts_first:
-            attempt = without_loop(attempt, self._vocabulary.special.end)
+            attempt = without_loop(attempt, self._vocabulary.special.end, self._vocabulary.pieces)
         decode, num_shown = row.decode, len(row.decode.ids)
         decode.language, decode.language_probability = attempt.language, attempt.language_probability
         decode.ids += attempt.ids[num_shown:]

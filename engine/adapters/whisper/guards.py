@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
-from engine.adapters.loops import find_loop
+from engine.adapters.loops import find_loop, num_whole
 from engine.messages import FinishReason
 
 MAX_COMPRESSION_RATIO: Final = 2.4
@@ -100,17 +100,20 @@ def compression_ratio(text: bytes) -> float:
     return len(text) / len(zlib.compress(text)) if text else 0.0
 
 
-def without_loop(attempt: Attempt, first_special: int) -> Attempt:
+def without_loop(attempt: Attempt, first_special: int, pieces: Sequence[bytes] = ()) -> Attempt:
     """Return `attempt` with the loop it ends in said only twice; itself if there is none.
 
-    Ids from `first_special` on are not text. (timestamps)
+    Ids from `first_special` on are not text. (timestamps) With the `pieces` of the vocabulary, the bytes
+    of each id, no character is cut.
     """
     places = [index for index, id_ in enumerate(attempt.ids) if id_ < first_special]
     loop = find_loop([attempt.ids[place] for place in places])
     if loop is None:
         return attempt
     num_text = len(places) - loop.surplus
-    num_ids = places[num_text - 1] + 1
+    if pieces:
+        num_text = num_whole([pieces[attempt.ids[place]] for place in places[:num_text]])
+    num_ids = places[num_text - 1] + 1 if num_text else 0
     return replace(
         attempt,
         ids=attempt.ids[:num_ids],

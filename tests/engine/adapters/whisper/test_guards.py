@@ -85,3 +85,11 @@ def test_a_loop_that_nothing_breaks_is_cut_to_two_rounds() -> None:
 def test_an_attempt_without_a_loop_is_left_as_it_is() -> None:
     whole = attempt(tuple(range(30)), reason=FinishReason.LENGTH)
     assert without_loop(whole, first_special=TIMESTAMP) is whole
+
+
+def test_a_loop_is_not_cut_within_a_character() -> None:
+    """Where a character is several ids, the end of the text was shown as U+FFFD."""
+    pieces = [bytes([byte]) for byte in range(256)]
+    ids = tuple("네 ".encode() + "정말".encode()[2:] + "정말".encode() * 7)
+    cut = without_loop(attempt(ids, reason=FinishReason.LOOP), first_special=256, pieces=pieces)
+    assert b"".join(pieces[id_] for id_ in cut.ids).decode(errors="replace")[-1] in "정말"
