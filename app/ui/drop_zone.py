@@ -32,12 +32,11 @@ class DropZone(QWidget):
         font.setPointSizeF(font.pointSizeF() * 1.6)
         sentence.setFont(font)
         sentence.setWordWrap(True)
-        promise = QLabel(
-            self.tr("The words appear as they are recognised. Nothing leaves this computer."),
-            alignment=Qt.AlignmentFlag.AlignCenter,
-        )
-        promise.setForegroundRole(QPalette.ColorRole.PlaceholderText)
-        promise.setWordWrap(True)
+        self._promise = QLabel(alignment=Qt.AlignmentFlag.AlignCenter)
+        self._promise.setObjectName("drop_zone_promise")
+        self._promise.setForegroundRole(QPalette.ColorRole.PlaceholderText)
+        self._promise.setWordWrap(True)
+        self.show_where_sound_goes("")
         self.open_button = self._button("drop_zone_open", self.tr("Open files…"))
         self.open_button.setDefault(True)
         self.open_button.clicked.connect(self.open_requested)
@@ -55,11 +54,20 @@ class DropZone(QWidget):
         column.addStretch()
         column.addWidget(self._picture)
         column.addWidget(sentence)
-        column.addWidget(promise)
+        column.addWidget(self._promise)
         column.addSpacing(12)
         column.addLayout(buttons)
         column.addStretch()
         self._redraw()
+
+    def show_where_sound_goes(self, host: str) -> None:
+        """Promise that nothing leaves this computer, or say where it goes to be transcribed."""
+        if host:
+            text = self.tr("The words appear as they are recognised by %1, where the sound is sent.")
+            self._promise.setText(text.replace("%1", host))
+        else:
+            text = self.tr("The words appear as they are recognised. Nothing leaves this computer.")
+            self._promise.setText(text)
 
     def set_hovered(self, is_hovered: bool) -> None:
         """Show whether something is held over the window that would be taken."""

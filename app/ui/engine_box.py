@@ -7,6 +7,7 @@ import threading
 from typing import Final
 
 from PySide6.QtCore import QSignalBlocker, Signal, SignalInstance
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QFormLayout,
@@ -62,8 +63,8 @@ class EngineBox(QGroupBox):
         self._connect_button.setAutoDefault(False)
         self._model = QComboBox()
         self._model.setObjectName("settings_engine_model")
-        self._remark = _note("settings_engine_remark")
-        self._warning = _note("settings_engine_warning")
+        self._remark = _Note("settings_engine_remark")
+        self._warning = _Note("settings_engine_warning")
         self._lay_out()
         self._address.returnPressed.connect(self._connect_server)
         self._key.returnPressed.connect(self._connect_server)
@@ -114,7 +115,6 @@ class EngineBox(QGroupBox):
             self._model.setCurrentIndex(self._model.findData(chosen))
         self._model.setEnabled(self._model.count() > 1)
         self._warning.setText(self._about_privacy(now))
-        self._warning.setVisible(bool(self._warning.text()))
 
     def _about_privacy(self, now: Settings) -> str:
         if not is_elsewhere(now.model):
@@ -193,12 +193,27 @@ class EngineBox(QGroupBox):
 
     def _tell(self, text: str) -> None:
         self._remark.setText(text)
-        self._remark.setVisible(bool(text))
 
 
-def _note(name: str) -> QLabel:
-    label = QLabel()
-    label.setObjectName(name)
-    label.setWordWrap(True)
-    label.hide()
-    return label
+class _Note(QLabel):
+    """Wrapped text that takes the height it needs: a form would give it a line."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.setObjectName(name)
+        self.setWordWrap(True)
+        self.hide()
+
+    def setText(self, text: str) -> None:
+        """Show a text, or nothing at all."""
+        super().setText(text)
+        self.setVisible(bool(text))
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Take the height that the new width asks for."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        self.setMinimumHeight(self.heightForWidth(self.width()) if self.text() else 0)

@@ -85,7 +85,7 @@ def show_about(parent: QWidget) -> None:
     box.setInformativeText(
         QCoreApplication.translate(
             "About",
-            "Speech to text on your own machine. Nothing you open ever leaves it.\n\n"
+            "Speech to text on your own machine. Nothing you open leaves it, unless you choose a server.\n\n"
             "MIT licence. Built on Qt, PyTorch, FFmpeg, ONNX Runtime and the Whisper models.",
         )
     )

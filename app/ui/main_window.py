@@ -365,6 +365,7 @@ class MainWindow(QMainWindow):
         host = host_elsewhere(self.parts.keeper.now.model)
         self._sent_to.setText(self.tr("Sound is sent to %1").replace("%1", host) if host else "")
         self._sent_to.setVisible(bool(host))
+        self.drop_zone.show_where_sound_goes(host)
 
     def _on_model_state(self, state: ModelState) -> None:
         match state.phase:

@@ -236,13 +236,13 @@ def _server_model(server: str, name: str) -> ModelInfo:
     there = Elsewhere(server, name)
     return ModelInfo(
         key=there.key,
-        name=f"{name} – {there.host}",
+        name=name,
         family="",
         size_bytes=0,
         languages=LANGUAGE_CODES,
         can_translate=True,
         phase=ModelPhase.INSTALLED,
-        note="",
+        folder=there.host,
     )
 
 

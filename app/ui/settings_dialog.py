@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
@@ -12,12 +13,14 @@ from PySide6.QtWidgets import (
     QDialogButtonBox,
     QFileDialog,
     QFormLayout,
+    QFrame,
     QGroupBox,
     QHBoxLayout,
     QLabel,
     QLineEdit,
     QPlainTextEdit,
     QPushButton,
+    QScrollArea,
     QVBoxLayout,
     QWidget,
 )
@@ -32,6 +35,11 @@ from app.ui.style import TEXT_SIZES
 from app.ui.wording import plain
 from engine.protocol.transcript import Mode, Task
 
+_WIDTH_PX: Final = 560
+_REMARK_PX: Final = 90
+_FRAME_PX: Final = 60
+"""Of what surrounds a window on the screen."""
+
 
 class SettingsDialog(QDialog):
     """The form over a `SettingsKeeper`."""
@@ -42,17 +50,31 @@ class SettingsDialog(QDialog):
         self._shelf = shelf
         self.setObjectName("settings_dialog")
         self.setWindowTitle(self.tr("Settings"))
-        self.setMinimumWidth(520)
+        self.setMinimumWidth(_WIDTH_PX)
         close = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         close.rejected.connect(self.reject)
-        column = QVBoxLayout(self)
+        inner = QWidget()
+        column = QVBoxLayout(inner)
+        column.setContentsMargins(0, 0, 6, 0)
         column.setSpacing(12)
         column.addWidget(self._recognition())
         column.addWidget(EngineBox(keeper, shelf))
         column.addWidget(self._appearance())
         column.addWidget(self._behaviour())
         column.addStretch()
-        column.addWidget(close)
+        area = QScrollArea()
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setWidgetResizable(True)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        area.setWidget(inner)
+        whole = QVBoxLayout(self)
+        whole.setSpacing(12)
+        whole.addWidget(area)
+        whole.addWidget(close)
+        # All of it where the screen has room, with what the longest remark may add.
+        wanted = inner.sizeHint().height() + close.sizeHint().height() + _REMARK_PX
+        self.resize(_WIDTH_PX, min(wanted, self.screen().availableGeometry().height() - _FRAME_PX))
 
     def done(self, result: int) -> None:
         """Keep what was typed last; both ways of closing end here."""

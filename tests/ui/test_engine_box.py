@@ -103,8 +103,8 @@ def test_a_servers_model_is_chosen_and_the_window_says_where_sound_goes(
     answer(rig, "small", "large")
     assert [box._model.itemText(n) for n in range(box._model.count())] == [
         "This computer",
-        "small – gpu.lan:8000",
-        "large – gpu.lan:8000",
+        "small",
+        "large",
     ]
     assert rig.keeper.now.model == BASE.key
     assert not box._warning.isVisible()
@@ -116,9 +116,11 @@ def test_a_servers_model_is_chosen_and_the_window_says_where_sound_goes(
     assert "not encrypted" in box._warning.text()
     assert rig.window._sent_to.text() == "Sound is sent to gpu.lan:8000"
     assert not rig.window._sent_to.isHidden()
+    assert "by gpu.lan:8000" in rig.window.drop_zone._promise.text()
     box._model.activated.emit(0)
     assert rig.keeper.now.model == BASE.key
     assert rig.window._sent_to.isHidden()
+    assert "Nothing leaves this computer" in rig.window.drop_zone._promise.text()
 
 
 def test_the_choice_is_there_again_after_a_restart(rig: WindowRig, box: EngineBox, qtbot: QtBot) -> None:
