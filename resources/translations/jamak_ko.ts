@@ -8,10 +8,10 @@
         <translation>Jamak 정보</translation>
     </message>
     <message>
-        <source>Speech to text on your own machine. Nothing you open ever leaves it.
+        <source>Speech to text on your own machine. Nothing you open leaves it, unless you choose a server.
 
 MIT licence. Built on Qt, PyTorch, FFmpeg, ONNX Runtime and the Whisper models.</source>
-        <translation>내 컴퓨터에서 말을 글로 옮깁니다. 연 파일은 절대로 밖으로 나가지 않습니다.
+        <translation>내 컴퓨터에서 말을 글로 옮깁니다. 서버를 직접 고르지 않는 한 파일이 컴퓨터 밖으로 나가지 않습니다.
 
 MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으로 만들었습니다.</translation>
     </message>
@@ -403,6 +403,10 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
     <message>
         <source>Drop audio or video here</source>
         <translation>오디오나 동영상을 여기에 놓으세요</translation>
+    </message>
+    <message>
+        <source>The words appear as they are recognised by %1, where the sound is sent.</source>
+        <translation>알아듣는 대로 글이 나타납니다. 소리는 %1(으)로 보내 그곳에서 받아씁니다.</translation>
     </message>
     <message>
         <source>The words appear as they are recognised. Nothing leaves this computer.</source>
