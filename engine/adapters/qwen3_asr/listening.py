@@ -68,7 +68,9 @@ class Listener:
         of what is read next. `is_growing` says that the same audio will come again, with more behind it.
         Raises OutOfMemory.
         """
-        windows = log_mel_windows(torch.from_numpy(pcm.copy()), self._network.config.audio.window_frames)
+        # Louder than full scale is made quieter, as where the network was trained.
+        samples = torch.from_numpy(pcm / max(1.0, float(np.abs(pcm).max())))
+        windows = log_mel_windows(samples, self._network.config.audio.window_frames)
         whole = [mel for mel in windows if mel.shape[1] == self._network.config.audio.window_frames]
         keys = _keys(head, whole)
         num_known = self._recall(row, keys)

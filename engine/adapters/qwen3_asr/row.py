@@ -18,6 +18,8 @@ from engine.messages import SAMPLE_RATE_HZ, FinishReason
 BUDGET_IDS_PER_S: Final = 16.0
 """Fast speech takes 5 ids a second in English, and up to 12 in Korean."""
 BUDGET_MIN_IDS: Final = 32
+_SPACELESS_BYTES: Final = range(0xE3, 0xEA)
+"""With these bytes kana and Han begin; no script with spaces does."""
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -127,8 +129,7 @@ class Row:
 
         The model begins each answer without one, but what was said before it may stand in front.
         """
-        is_first = bool(ids) and not self.decode.chunk.prefix_ids
-        if not is_first or not has_spaces(self.decode.language) or self._begins_with_space(ids[0]):
+        if not ids or self.decode.chunk.prefix_ids or not self._wants_space(ids[0]):
             return list(ids), list(logprobs)
         return [self.vocabulary.space_id, *ids], [logprobs[0], *logprobs]
 
@@ -207,8 +208,14 @@ class Row:
         kept = tuple(id_ for id_ in ids if self._is_text(id_))
         return kept[1:] if kept[:1] == (self.vocabulary.space_id,) else kept
 
-    def _begins_with_space(self, id_: int) -> bool:
-        return self.vocabulary.pieces[id_][:1].isspace()
+    def _wants_space(self, id_: int) -> bool:
+        """Say whether a space belongs in front of an answer that begins with `id_`, whole or not."""
+        begins = self.vocabulary.pieces[id_][:1]
+        if begins.isspace():
+            return False
+        if self.decode.language is not None:
+            return has_spaces(self.decode.language)
+        return not begins or begins[0] not in _SPACELESS_BYTES
 
     def _is_text(self, id_: int) -> bool:
         """Say whether an id from outside is one of this vocabulary's texts."""

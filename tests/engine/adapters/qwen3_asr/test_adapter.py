@@ -121,6 +121,12 @@ def test_a_live_decode_says_whether_the_language_is_still_heard(engine: Engine) 
         assert ((decode.language_probability or 0.0) > 0.5) is is_heard
 
 
+def test_sound_beyond_full_scale_is_heard_like_any_other(engine: Engine) -> None:
+    loud = phrase("zh2").pcm * 40
+    assert engine.hear(loud) == phrase("zh2").told
+    assert engine.hear(phrase("zh2").pcm / np.abs(phrase("zh2").pcm).max()) == phrase("zh2").told
+
+
 def test_unknown_languages_and_translation_are_refused(engine: Engine) -> None:
     for options, kind in (
         ({"language": "tlh"}, FailureKind.LANGUAGE_UNKNOWN),

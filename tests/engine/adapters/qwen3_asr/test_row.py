@@ -71,6 +71,7 @@ def play(vocabulary: Vocabulary, answer: str, *, context: str = "") -> tuple[Row
         ("Hello there.<|im_end|>", None, " Hello there."),
         ("Language is a wide field, and a long one it is as well.<|im_end|>", None, None),
         ("안녕하세요.<|im_end|>", None, " 안녕하세요."),
+        ("你好世界。<|im_end|>", None, "你好世界。"),
         ("<|im_end|>", None, ""),
     ],
 )
