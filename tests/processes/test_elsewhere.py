@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
+from app.paths import resource
 from engine.protocol.events import (
     JobCancelled,
     JobDone,
@@ -35,6 +38,7 @@ from tests.helpers.fake_server import (
     sglang,
     vllm,
 )
+from tests.helpers.open_door import OpenDoor
 from tests.helpers.processes import children_of, role_of, wait_until_gone
 from tests.helpers.toy import expected_text, toy_audio
 
@@ -301,3 +305,25 @@ def test_a_translation_is_asked_for_at_its_own_address(bench: Bench, server: Fak
     [upload] = server.uploads
     assert upload.path == "/v1/audio/translations"
     assert upload.field("prompt") == "Names. Jamak"
+
+
+@pytest.mark.weights
+def test_a_whisper_elsewhere_says_what_one_here_says(
+    bench: Bench, tmp_path: Path, whisper_base: Path
+) -> None:
+    """Our own server with the real model: text, times of words and language all come back."""
+    door = OpenDoor(tmp_path, str(whisper_base), families=("engine.adapters.whisper",))
+    try:
+        options = Options(model=f"{door.url}/v1#whisper-base", word_timestamps=True)
+        job = bench.client.transcribe(str(resource("sample.flac")), options)
+        text = bench.text(job)
+    finally:
+        door.close()
+    spoken = resource("sample.txt").read_text(encoding="utf-8")
+    letters = ["".join(char for char in one.lower() if char.isalpha()) for one in (text, spoken)]
+    assert difflib.SequenceMatcher(None, *letters, autojunk=False).ratio() > 0.95
+    assert [event.language for event in bench.listener.of(LanguageDetected, job)] == ["en"]
+    words = [word for event in bench.listener.of(SegmentDone, job) for word in event.segment.words]
+    assert "".join(word.text for word in words) == text
+    assert sum(word.time_source is TimeSource.MODEL for word in words) > 0.9 * len(words)
+    assert all(one.end <= two.start + 1e-6 for one, two in pairwise(words))
