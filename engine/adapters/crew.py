@@ -28,5 +28,5 @@ def use_threads(num_threads: int | None) -> Iterator[None]:
 
 
 def share_weight(num_bytes: int, num_threads: int) -> int:
-    """Return how many of `num_threads` should multiply a few rows by a weight of that size."""
+    """Return how many of `num_threads` should multiply a few rows by a weight, or audio, of that size."""
     return num_threads if num_bytes >= SHARED_BYTES else 1

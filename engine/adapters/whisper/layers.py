@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from engine.adapters.crew import use_threads
+from engine.adapters.crew import share_weight, use_threads
 from engine.adapters.kv import LayerCache
 from engine.adapters.layers import LayerNorm, Projection
 from engine.adapters.whisper.groups import AudioGroup, Groups, TextGroup
@@ -117,7 +117,8 @@ class DecoderBlock:
         keys = cache.cross_keys[group.slots].flatten(0, 1)
         values = cache.cross_values[group.slots].flatten(0, 1)
         by_head = self._by_head(q[group.tokens].to(keys.dtype), group)
-        with use_threads(self.num_threads):
+        # In 16 bits each head of each row is summed by one thread, however many there are.
+        with use_threads(max(torch.get_num_threads(), share_weight(keys.nbytes, self.num_threads))):
             # Keys times queries, not the other way round: twice as fast for one query in bfloat16.
             attended = torch.bmm(keys, by_head.transpose(1, 2)).transpose(1, 2).softmax(-1)
             heard = torch.bmm(attended, values)
