@@ -18,7 +18,7 @@ _PAIRS: Final = (
     "turkmen=tk nynorsk=nn maltese=mt sanskrit=sa luxembourgish=lb myanmar=my tibetan=bo tagalog=tl "
     "malagasy=mg assamese=as tatar=tt hawaiian=haw lingala=ln hausa=ha bashkir=ba javanese=jw "
     "sundanese=su cantonese=yue mandarin=zh burmese=my castilian=es flemish=nl valencian=ca "
-    "moldavian=ro panjabi=pa pushto=ps sinhalese=si letzeburgesch=lb haitian=ht filipino=tl "
+    "moldavian=ro panjabi=pa pushto=ps sinhalese=si letzeburgesch=lb haitian=ht filipino=fil "
 )
 LANGUAGE_NAMES: Final = {
     name.replace("_", " "): code for name, _, code in (pair.partition("=") for pair in _PAIRS.split())
