@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import io
-import os
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from app import texts
-from app.cli.ledger import FOLDER, Ledger
+from app.cli.ledger import FOLDER
 from app.cli.run import run
 from engine.config import default_config
 from engine.protocol.events import Event, JobDone, LanguageDetected
 from engine.protocol.failures import FailureKind
 from engine.protocol.requests import JobId
-from engine.protocol.transcript import Segment
 from tests.helpers.engine_stories import ClientFactory, FakeClient, Story, failed, said, started
 
 
@@ -211,44 +208,3 @@ def test_a_batch_moves_with_its_folder(talks: Talks) -> None:
     talks.folder = talks.folder.rename(talks.folder.with_name("moved"))
     talks.run()
     assert talks.asked == []
-
-
-class TestLedger:
-    """What it remembers, whatever happens to its files."""
-
-    @pytest.fixture
-    def recording(self, tmp_path: Path) -> Path:
-        path = tmp_path / "a.wav"
-        path.write_bytes(b"\0")
-        return path
-
-    @pytest.fixture
-    def open_ledger(self, tmp_path: Path) -> Callable[[], Ledger]:
-        return lambda: Ledger(tmp_path, "asked")
-
-    def test_a_line_that_was_torn_costs_that_line_only(
-        self, recording: Path, open_ledger: Callable[[], Ledger]
-    ) -> None:
-        segments = [Segment(start=float(n), end=n + 1.0, text=f" {n}") for n in range(3)]
-        open_ledger().note_segment(recording, segments[0])
-        [part] = (recording.parent / FOLDER).iterdir()
-        with part.open("ab") as file:
-            file.write(b'{"segment":{"start":1.0,"en')
-        open_ledger().note_segment(recording, segments[2])
-        assert open_ledger().begun(recording).segments == (segments[0], segments[2])
-
-    def test_a_folder_that_cannot_be_written_is_no_trouble(
-        self, recording: Path, open_ledger: Callable[[], Ledger]
-    ) -> None:
-        (recording.parent / FOLDER).write_text("in the way")
-        ledger = open_ledger()
-        ledger.note_segment(recording, Segment(start=0.0, end=1.0, text=" a"))
-        ledger.note_done(recording, recording)
-        assert open_ledger().begun(recording).segments == ()
-
-    def test_another_state_of_the_recording_begins_anew(
-        self, recording: Path, open_ledger: Callable[[], Ledger]
-    ) -> None:
-        open_ledger().note_segment(recording, Segment(start=0.0, end=1.0, text=" a"))
-        os.utime(recording, ns=(0, 0))
-        assert open_ledger().begun(recording).segments == ()
