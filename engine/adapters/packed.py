@@ -17,7 +17,8 @@ from engine.adapters.crew import use_threads
 from engine.adapters.quantised import has_bfloat16
 
 _BLOCK_ROWS: Final = 16
-"""A tile of AMX; within one size of a block a row's sums come out the same whoever fills the others."""
+"""A tile of AMX. Rows go in blocks of this size, within which their sums come out the same whoever fills
+the others, or in smaller ones where that is found to change nothing."""
 
 
 class PackedLinear:
@@ -27,10 +28,11 @@ class PackedLinear:
         self, weight: Tensor, bias: Tensor | None, *, has_gelu: bool = False, num_threads: int | None = None
     ) -> None:
         """Copy `weight`, (out, in), which may be a mapped file. `num_threads` are for `rows`."""
-        self._weight = torch.ops.mkldnn._reorder_linear_weight(weight.to(torch.bfloat16).contiguous())
+        self._weight = _pack(weight)
         self._bias = None if bias is None else bias.to(torch.bfloat16)
         self._activation = "gelu" if has_gelu else "none"
         self._num_threads = num_threads
+        self._fills_blocks = not _stands_alone(weight.shape[1], weight.shape[0])
 
     def window(self, x: Tensor) -> Tensor:
         """Return (rows, out) bfloat16 of (rows, in), all of one window or text."""
@@ -38,17 +40,39 @@ class PackedLinear:
 
     def rows(self, x: Tensor) -> Tensor:
         """Return (rows, out) float32 of (rows, in), each row with the same result in any company."""
-        num_rows = x.shape[0]
-        blocks = torch.split(F.pad(x.to(torch.bfloat16), (0, 0, 0, -num_rows % _BLOCK_ROWS)), _BLOCK_ROWS)
+        num_rows, x = x.shape[0], x.to(torch.bfloat16)
+        if self._fills_blocks:
+            x = F.pad(x, (0, 0, 0, -num_rows % _BLOCK_ROWS))
         with use_threads(self._num_threads):
-            products = [self._multiply(block) for block in blocks]
-        return (products[0] if len(products) == 1 else torch.cat(products))[:num_rows].float()
+            if x.shape[0] <= _BLOCK_ROWS:
+                product = self._multiply(x)
+            else:
+                product = torch.cat([self._multiply(block) for block in torch.split(x, _BLOCK_ROWS)])
+        return product[:num_rows].float()
 
     def _multiply(self, x: Tensor) -> Tensor:
-        product: Tensor = torch.ops.mkldnn._linear_pointwise(
-            x, self._weight, self._bias, self._activation, [], "none"
-        )
-        return product
+        return _multiply(x, self._weight, self._bias, self._activation)
+
+
+def _multiply(x: Tensor, packed: Tensor, bias: Tensor | None, activation: str) -> Tensor:
+    product: Tensor = torch.ops.mkldnn._linear_pointwise(x, packed, bias, activation, [], "none")
+    return product
+
+
+def _pack(weight: Tensor) -> Tensor:
+    packed: Tensor = torch.ops.mkldnn._reorder_linear_weight(weight.to(torch.bfloat16).contiguous())
+    return packed
+
+
+@cache
+def _stands_alone(num_inputs: int, num_outputs: int) -> bool:
+    """Say whether for this shape a row's sums are the same, to the last bit, in a block of any size."""
+    dice = torch.Generator().manual_seed(num_inputs)
+    packed = _pack(torch.randn(num_outputs, num_inputs, generator=dice))
+    x = torch.randn(_BLOCK_ROWS, num_inputs, generator=dice).to(torch.bfloat16)
+    full = _multiply(x, packed, None, "none")
+    sizes = range(1, _BLOCK_ROWS)
+    return all(torch.equal(_multiply(x[:size], packed, None, "none"), full[:size]) for size in sizes)
 
 
 @cache

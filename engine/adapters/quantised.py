@@ -72,6 +72,7 @@ class QuantisedLinear:
         self._bias = bias
         self._has_gelu = has_gelu
         self._num_threads = num_threads
+        self._smallest = torch.tensor(_SMALLEST_SCALE)
         self._rounding = torch.tensor(_ZERO + 0.5)
 
     def window(self, x: Tensor) -> Tensor:
@@ -84,7 +85,7 @@ class QuantisedLinear:
             return self._apply(x.float())
 
     def _apply(self, x: Tensor) -> Tensor:
-        scale = x.abs().amax(dim=-1, keepdim=True).clamp_min_(_SMALLEST_SCALE).mul_(1.0 / LARGEST)
+        scale = torch.add(self._smallest, x.abs().amax(dim=-1, keepdim=True), alpha=1.0 / LARGEST)
         # What is cut off from a number that is half a step too large is rounded.
         steps = torch.addcdiv(self._rounding, x, scale).to(torch.uint8)
         product = _multiply(steps, self._weight, self._scale, self._zeros)
