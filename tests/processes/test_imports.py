@@ -28,6 +28,8 @@ TORCH = ("torch", "transformers", "torchaudio", "silero_vad")
         ("engine.scheduler.scheduler", (*TORCH, *QT, "av", "onnxruntime")),
         ("engine.adapters", (*TORCH, *QT)),
         ("engine.adapters.base", (*TORCH, *QT)),
+        ("engine.adapters.whisper", (*TORCH, *QT)),
+        ("engine.adapters.qwen3_asr", (*TORCH, *QT)),
     ],
 )
 def test_a_module_brings_nothing_heavy(module: str, unwanted: tuple[str, ...]) -> None:
