@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +50,7 @@ def measure_linearity(engine: Engine, options: Options, source: Path, folder: Pa
                 "characters_per_s": len(result.text) / seconds,
             }
         )
+        print(json.dumps(found[-1]), file=sys.stderr, flush=True)
     return found
 
 
