@@ -12,7 +12,7 @@ if [ ! -d "build/models/$model" ] && [ -d "$have" ]; then
   find "build/models/$model" -type f -exec touch -d @1700000000 {} +
 fi
 JAMAK_DATA_DIR=build "$venv/bin/python" -m engine.manager.downloads "$model"
-if find "build/models/$model" -type f -newermt @1700000001 ! -name '.*' | grep -q .; then
+if find "build/models/$model" -type f -newermt @1700000001 ! -name '.*' | grep . >/dev/null; then
   find "build/models/$model" -type f -exec touch -d @1700000000 {} +
   JAMAK_DATA_DIR=build "$venv/bin/python" -m engine.manager.downloads "$model"
 fi

@@ -28,7 +28,7 @@ wait_for() { # SECONDS COMMAND…
 }
 
 window() { DISPLAY=:9 xdotool search --onlyvisible --class jamak; }
-is_written() { cat "$library"* 2>/dev/null | grep -qa 'the words appear on the page'; }
+is_written() { cat "$library"* 2>/dev/null | grep -a 'the words appear on the page' >/dev/null; }
 shoot() { sleep "${2:-1}"; DISPLAY=:9 import -window root "/proof/$1.png"; }
 
 close_window() {
@@ -69,7 +69,7 @@ Xvfb :9 -screen 0 1280x800x24 -nolisten tcp >/proof/xvfb.txt 2>&1 &
 wait_for 10 test -S /tmp/.X11-unix/X9 || die "no display"
 DISPLAY=:9 openbox &
 desktop-file-validate /usr/share/applications/jamak.desktop
-as_user gio mime audio/flac | grep -q jamak.desktop || die "not among the programs for audio/flac"
+as_user gio mime audio/flac | grep jamak.desktop >/dev/null || die "not among the programs for audio/flac"
 echo "audio/flac can be opened by: $(as_user gio mime audio/flac | sed -n 's/^\t*//p' | grep desktop | sort -u | tr '\n' ' ')"
 echo "type of a .w64 file: $(as_user sh -c 'cd; : > a.w64; gio info -a standard::content-type a.w64 | sed -n "s/.*content-type: //p"')"
 

@@ -39,7 +39,7 @@ name_missing() {
   for file in jamak _internal/PySide6/Qt/plugins/platforms/libqxcb.so _internal/PySide6/Qt/lib/libQt6Multimedia.so.6; do
     missing="$missing $(ldd "$1/$file" 2>/dev/null | awk '/not found/ { print $1 }')"
   done
-  ldconfig -p 2>/dev/null | grep -q libportaudio.so.2 || [ ! -x "$(command -v ldconfig)" ] || missing="$missing libportaudio.so.2"
+  ldconfig -p 2>/dev/null | grep libportaudio.so.2 >/dev/null || [ ! -x "$(command -v ldconfig)" ] || missing="$missing libportaudio.so.2"
   missing=$(echo "$missing" | tr ' ' '\n' | sort -u | tr '\n' ' ')
   [ -z "$(echo "$missing" | tr -d ' ')" ] || cat <<M
 
