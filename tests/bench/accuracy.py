@@ -21,13 +21,13 @@ from typing import Any
 
 import msgspec
 from ours import Result, running_engine
+from peers import PEER_PYTHON
 from scoring import Score, aligned_starts, bootstrap_difference, pooled, score, units
 from speech_set import SCORED_FOLDERS, Clip, read_clips, speech_folder
 
 from engine.config import data_folder
 from engine.protocol.transcript import Mode, Options
 
-PEER_PYTHON = Path(__file__).parents[2] / ".venv" / "peers" / "bin" / "python"
 TIMED = "longform/en_synth_piper_joe_10min.flac"
 
 
