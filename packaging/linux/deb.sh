@@ -49,7 +49,8 @@ Description: speech to text on your own computer
  microphone or of what the computer plays. Correct the text, search it, play
  any line, export it as text or subtitles.
  .
- Nothing leaves the machine: no account, no server, no telemetry.
+ No account, no telemetry, and nothing leaves the machine unless you name a
+ server that shall do the work.
  .
 $([ "$kind" = full ] && echo " This package has the Whisper base model in it and works without a network." \
   || echo " This package has no model in it; it offers the download at the first start.")

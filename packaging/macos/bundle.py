@@ -12,7 +12,7 @@ INFO: Final[dict[str, Any]] = {
     "LSMinimumSystemVersion": "13.0",
     "NSHighResolutionCapable": True,
     "NSRequiresAquaSystemAppearance": False,
-    "NSMicrophoneUsageDescription": "Jamak writes down what the microphone hears, on this Mac alone.",
+    "NSMicrophoneUsageDescription": "Jamak writes down what the microphone hears while you record.",
     "CFBundleDocumentTypes": [
         {
             "CFBundleTypeName": "Audio or video",
