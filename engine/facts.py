@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import platform
+import shutil
+import subprocess
 import sys
 from collections.abc import Iterator
 from importlib import metadata
@@ -37,6 +39,20 @@ def machine_facts() -> Iterator[tuple[str, str]]:
     yield "processors", str(os.cpu_count())
     for package in PACKAGES:
         yield package, version_of(package)
+
+
+def graphics_card() -> str:
+    """Return name, driver and memory of the NVIDIA cards, as their own tool tells them; takes a second."""
+    tool = shutil.which("nvidia-smi")
+    if tool is None:
+        return "none found (there is no nvidia-smi)"
+    asked = [tool, "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader"]
+    try:
+        told = subprocess.run(asked, capture_output=True, text=True, timeout=10, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"nvidia-smi does not answer ({type(error).__name__})"
+    lines = [line.strip() for line in (told.stdout or told.stderr).splitlines() if line.strip()]
+    return "; ".join(lines) if lines else "none found"
 
 
 def version_of(package: str) -> str:

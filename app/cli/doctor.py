@@ -8,7 +8,7 @@ from app.cli.session import Session
 from app.display import can_show_windows
 from app.paths import library_path, settings_path
 from engine.config import cache_folder, log_folder, runtime_folder
-from engine.facts import machine_facts
+from engine.facts import graphics_card, machine_facts
 from engine.protocol.events import Diagnosis, Event, JobDone, JobFailed, ModelList
 
 
@@ -32,6 +32,7 @@ def run_doctor(session: Session, console: Console) -> int:
 def _own_facts() -> list[tuple[str, str]]:
     return [
         *machine_facts(),
+        ("graphics card", graphics_card()),
         ("display", "yes" if can_show_windows() else "no"),
         ("library", _path_state(str(library_path()), library_path().exists())),
         ("settings", _path_state(str(settings_path()), settings_path().exists())),

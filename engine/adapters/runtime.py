@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
@@ -102,11 +102,8 @@ def _automatic_device() -> tuple[torch.device, str]:
         warnings.simplefilter("always")
         is_there = torch.cuda.is_available()
     if not is_there:
-        # Torch warns where there is a card that its CUDA cannot use: the driver is too old for it.
-        reasons = [str(warning.message) for warning in caught]
-        if torch.version.cuda is None and shutil.which("nvidia-smi"):
-            reasons.append("this PyTorch was built without CUDA")
-        return torch.device("cpu"), _first_line(reasons[0]) if reasons else ""
+        has_idle_card = torch.version.cuda is None and shutil.which("nvidia-smi") is not None
+        return torch.device("cpu"), why_no_card([str(one.message) for one in caught], has_idle_card)
     try:
         device = torch.device("cuda", torch.cuda.current_device())
         ones = torch.ones((16, 16), dtype=torch.float16, device=device)
@@ -116,6 +113,17 @@ def _automatic_device() -> tuple[torch.device, str]:
         # No kernel for so old a card, no memory left, a fault of the driver.
         return torch.device("cpu"), _first_line(str(error))
     return device, ""
+
+
+def why_no_card(warned: Sequence[str], has_idle_card: bool) -> str:
+    """Return why torch sees no graphics card, in one line; empty where there is nothing to explain.
+
+    Torch warns of a card that its CUDA cannot use, mostly because the driver is too old for it, and is
+    silent about one (`has_idle_card`) that it was not built for.
+    """
+    if warned:
+        return _first_line(warned[0])
+    return "this PyTorch was built without CUDA" if has_idle_card else ""
 
 
 def _first_line(text: str) -> str:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 import torch
 
 from engine.adapters.base import OutOfMemory, RuntimeOptions
 from engine.adapters.quantised import is_exact
-from engine.adapters.runtime import choose_runtime, out_of_memory_raised, slot_budget_bytes
+from engine.adapters.runtime import choose_runtime, out_of_memory_raised, slot_budget_bytes, why_no_card
 from engine.machine import machine_bytes
 from engine.protocol.failures import FailureError
 
@@ -33,6 +34,16 @@ def test_an_unknown_device_or_format_is_a_failure_with_details(options: RuntimeO
     with pytest.raises(FailureError) as caught:
         choose_runtime(options)
     assert "aba" in caught.value.failure.detail or "float3" in caught.value.failure.detail
+
+
+def test_what_keeps_a_card_from_work_is_said_in_one_line() -> None:
+    warning = "CUDA initialization: The NVIDIA driver on your system is too old (found version 1).\nUpdate."
+    assert why_no_card([warning], has_idle_card=False).endswith("(found version 1).")
+    assert why_no_card([], has_idle_card=True) == "this PyTorch was built without CUDA"
+    assert why_no_card([], has_idle_card=False) == ""
+    runtime = choose_runtime(RuntimeOptions(device="cpu", dtype="float32", num_threads=1))
+    noted = replace(runtime, note="the driver is too old")
+    assert str(noted) == "CPU, float32, 1 thread (the driver is too old)"
 
 
 def test_memory_that_a_cpu_cannot_give_is_out_of_memory() -> None:
