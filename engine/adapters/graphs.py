@@ -43,7 +43,8 @@ class CudaRecorder:
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
-        self._pool: Any = None
+        self._first: Any = None
+        """Kept for ever: a pool that no graph is left in cannot be taken up again."""
         self._stream: Any = None
 
     def record(self, work: Work) -> Work:
@@ -64,13 +65,14 @@ class CudaRecorder:
             torch.cuda.synchronize()
             graph = torch.cuda.CUDAGraph()
             try:
-                with torch.cuda.graph(graph, pool=self._pool, stream=self._stream):
+                pool = None if self._first is None else self._first.pool()
+                with torch.cuda.graph(graph, pool=pool, stream=self._stream):
                     work()
             except BaseException:
                 # Leaving a recording that failed raises before the stream is changed back.
                 torch.cuda.set_stream(current)
                 raise
-            self._pool = graph.pool()
+            self._first = self._first or graph
 
         def replay() -> None:
             graph.replay()
