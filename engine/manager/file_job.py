@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from engine.manager.assembler import Assembler
+from engine.manager.head_start import HeadStart
 from engine.manager.language_gate import LanguageGate
 from engine.manager.progress import Pace
 from engine.manager.reader import MediaReader
@@ -35,6 +36,7 @@ class FileJob:
     started_at_s: float
     assembler: Assembler = field(init=False)
     gate: LanguageGate = field(init=False)
+    head_start: HeadStart = field(default_factory=HeadStart)
     pace: Pace = field(default_factory=Pace)
     credits: int = 0
     """Given to the reader and not used yet."""
@@ -69,9 +71,19 @@ class FileJob:
     def is_complete(self) -> bool:
         return self.is_finish_back and self.assembler.is_complete
 
+    @property
+    def num_held_bytes(self) -> int:
+        """How much audio was read that may not be decoded yet."""
+        return self.gate.num_held_bytes + self.head_start.num_held_bytes
+
+    def take_chunks(self) -> list[Chunk]:
+        """Return the chunks that may be decoded from now on, in order."""
+        return self.head_start.through(self.gate.take())
+
     def opened(self, message: MediaOpened) -> list[JobEvent]:
         """Note what the file is."""
         self.duration_s = message.info.duration
+        self.head_start.opened(self.duration_s)
         events: list[JobEvent] = [
             JobStarted(job=self.job, media=message.info, model=self.request.options.model)
         ]
@@ -99,6 +111,8 @@ class FileJob:
     def answered(self, output: StrOutput, now_s: float) -> list[JobEvent]:
         """Take new text of a chunk."""
         events: list[JobEvent] = []
+        if output.finished is not None:
+            self.head_start.answered()
         if output.delta.strip():
             self.chunks_with_text.add(output.key.chunk)
         if self.gate.heard(output, has_text=output.key.chunk in self.chunks_with_text):

@@ -140,9 +140,9 @@ class Transcriptions(OpenJobs[FileJob]):
         for job in list(self._jobs.values()):
             if job.is_cancelled:
                 continue
-            for chunk in job.gate.take():
+            for chunk in job.take_chunks():
                 self._fleet.add(job.model, chunk)
-            if job.is_read and not job.is_finish_sent and not job.gate.num_held_bytes:
+            if job.is_read and not job.is_finish_sent and not job.num_held_bytes:
                 job.is_finish_sent = True
                 self._fleet.finish(job.model, Finish(job=job.job, num_chunks=job.num_chunks or 0))
             if job.is_complete:
@@ -166,7 +166,7 @@ class Transcriptions(OpenJobs[FileJob]):
         if self._stories.is_stalled(job.job):
             return
         share_bytes = self._window_bytes // len(self._jobs)
-        waiting_bytes = self._fleet.num_bytes(job.model, job.job) + job.gate.num_held_bytes
+        waiting_bytes = self._fleet.num_bytes(job.model, job.job) + job.num_held_bytes
         room = (share_bytes - waiting_bytes) // self._chunk_bytes[job.job]
         allowed = max(room, 0 if waiting_bytes else 1)
         if allowed > job.credits:
