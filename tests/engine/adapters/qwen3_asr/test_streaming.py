@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engine.adapters.base import Admission, Decode, PrefixRollback
+from engine.adapters.quantised import is_exact
 from engine.adapters.qwen3_asr.adapter import MEMORY
 from engine.adapters.qwen3_asr.listening import MemoryLimits
 from engine.manager.confirm import Hypothesis, Piece, confirmer_for
@@ -127,6 +128,17 @@ def test_memory_and_drafts_never_change_the_text(
 def joined(*names: str) -> Samples:
     known = {one.name: one.pcm for one in phrases()}
     return np.concatenate([known[name] for name in names])
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "int8"])
+def test_memory_changes_no_bit_in_other_formats_either(dtype: str) -> None:
+    if dtype == "int8" and not is_exact():
+        pytest.skip("this processor does not multiply bytes exactly")
+    engine = load_engine(NATIVE, dtype=dtype)
+    pcm = joined("zh1", "ko1", "en1", "zh2", "ko2")
+    ends = [*range(24_000, len(pcm), 24_000), len(pcm)]
+    plain = stream(with_memory(engine, NO_MEMORY), pcm, ends, None, drafts=False)
+    assert stream(with_memory(engine, MEMORY["cpu"]), pcm, ends, None, drafts=False) == plain
 
 
 def test_confirmed_text_only_grows_and_has_no_broken_characters(engine: Engine) -> None:
