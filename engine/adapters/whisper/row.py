@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -18,7 +19,7 @@ from engine.adapters.whisper.guards import MAX_NO_SPEECH_PROB, Attempt, compress
 from engine.adapters.whisper.rules import Allowed, allowed_next
 from engine.adapters.whisper.sampling import Dice
 from engine.adapters.whisper.vocabulary import TIMESTAMP_STEP_S, Vocabulary
-from engine.adapters.whisper.word_times import FRAME_S, token_times
+from engine.adapters.whisper.word_times import FRAME_S, begin_with_sound, token_times
 from engine.messages import SAMPLE_RATE_HZ, ChunkKind, FinishReason
 
 BUDGET_IDS_PER_S: Final = 16.0
@@ -227,7 +228,8 @@ class Row:
         # Without an end-of-text token the last attention stands in for it.
         attention = [*self.attention, self.attention[-1]][: len(self.prefix) + len(self.ids) + 1]
         times = token_times(torch.stack(attention), math.ceil(self.duration_s / FRAME_S))
-        return times[len(self.prefix) :]
+        samples = np.frombuffer(self.decode.chunk.pcm, dtype="<f4")
+        return begin_with_sound(times[len(self.prefix) :], samples)
 
     @property
     def _num_frames(self) -> int:

@@ -6,6 +6,7 @@ normalised over the tokens and median-filtered over time, then dynamic time warp
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -13,9 +14,17 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from engine.messages import SAMPLE_RATE_HZ
+
 FRAME_S: Final = 0.02
 """Seconds of audio in one frame of the encoder."""
 MEDIAN_FRAMES: Final = 7
+PAUSE_S: Final = 0.3
+"""The shortest silence that is taken for a pause; within a word there is none half as long."""
+QUIET_SHARE: Final = 0.1
+"""Of a token's loudest frame: quieter frames are a silence."""
+ONSET_S: Final = 0.06
+"""How long before it is loud a sound may begin: an s or an f."""
 
 Floats = npt.NDArray[np.float64]
 
@@ -32,6 +41,34 @@ def token_times(attention: Tensor, num_frames: int) -> tuple[tuple[float, float]
         return ((0.0, 0.0),) * max(0, num_tokens)
     starts = first_frames(alignment_costs(attention[:, :, :num_frames].float())) * FRAME_S
     return tuple(zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True))
+
+
+def begin_with_sound(
+    times: Sequence[tuple[float, float]], samples: npt.NDArray[np.float32]
+) -> tuple[tuple[float, float], ...]:
+    """Return `times` with tokens beginning where something is heard; ends stay what they are.
+
+    The path is one line through all frames, so a pause without a mark that could fill it belongs to the
+    token behind it, often with the last of the sound before it. Where a recording is never quiet nothing
+    changes. `samples` are those of the chunk.
+    """
+    frame_samples = round(FRAME_S * SAMPLE_RATE_HZ)
+    frames = samples[: len(samples) // frame_samples * frame_samples].reshape(-1, frame_samples)
+    loudness = np.sqrt(np.mean(np.square(frames), axis=1))
+    return tuple((_begin(start_s, end_s, loudness), end_s) for start_s, end_s in times)
+
+
+def _begin(start_s: float, end_s: float, loudness: npt.NDArray[np.float32]) -> float:
+    """Return where the sound behind the last pause in a span begins, if that is most of its sound."""
+    span = loudness[round(start_s / FRAME_S) : round(end_s / FRAME_S)]
+    if len(span) * FRAME_S <= PAUSE_S:
+        return start_s
+    heard = np.flatnonzero(span > QUIET_SHARE * span.max())
+    silences = np.diff(heard, prepend=-1) - 1
+    pauses = np.flatnonzero(silences * FRAME_S >= PAUSE_S)
+    if not len(pauses) or 2 * pauses[-1] > len(heard):
+        return start_s
+    return start_s + float(heard[pauses[-1]]) * FRAME_S - ONSET_S
 
 
 def alignment_costs(attention: Tensor) -> Floats:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 import torch
 
-from engine.adapters.whisper.word_times import FRAME_S, first_frames, token_times
+from engine.adapters.whisper.word_times import FRAME_S, ONSET_S, begin_with_sound, first_frames, token_times
 
 
 def cheapest_path(costs: np.ndarray) -> float:
@@ -65,3 +66,34 @@ def test_times_never_go_back_and_stay_inside_the_audio() -> None:
 
 def test_nothing_said_has_no_times() -> None:
     assert token_times(torch.rand(1, 3, 1500), 200) == ()
+
+
+def heard(*pieces: tuple[float, float]) -> np.ndarray:
+    """Noise of some seconds and loudness each, one after the other."""
+    random = np.random.default_rng(3)
+    parts = [random.normal(size=round(seconds * 16_000)) * loudness for seconds, loudness in pieces]
+    return np.concatenate(parts).astype(np.float32)
+
+
+def test_a_pause_without_a_mark_is_not_part_of_the_word_behind_it() -> None:
+    """As in "my fellow Americans ask": the path gives "ask" the second before it, too."""
+    samples = heard((0.54, 0.1), (1.06, 0.003), (0.4, 0.1))
+    times = begin_with_sound([(0.0, 0.5), (0.5, 2.0)], samples)
+    assert times[0] == (0.0, 0.5)
+    assert times[1] == (pytest.approx(1.6 - ONSET_S, abs=FRAME_S), 2.0)
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        pytest.param(((0.2, 0.003), (1.0, 0.1)), id="a short silence, as in the middle of a word"),
+        pytest.param(((1.0, 0.02), (0.2, 0.1)), id="a recording that is never quiet"),
+        pytest.param(((1.2, 0.1),), id="a long word"),
+        pytest.param(((1.2, 0.0),), id="nothing at all"),
+        pytest.param(((0.0, 0.0),), id="no samples"),
+        pytest.param(((0.7, 0.1), (0.4, 0.003), (0.1, 0.1)), id="a word, a pause, some of the next"),
+        pytest.param(((0.5, 0.1), (0.7, 0.003)), id="a pause behind the word"),
+    ],
+)
+def test_what_may_be_sound_stays_part_of_the_word(pieces: tuple[tuple[float, float], ...]) -> None:
+    assert begin_with_sound([(0.0, 1.2)], heard(*pieces)) == ((0.0, 1.2),)
