@@ -249,7 +249,8 @@ def _text_dimensions(found: _Found, text: Mapping[str, Any]) -> TextDimensions:
         max_tokens=_count(text["max_position_embeddings"]),
         rope_theta=_rope_theta(found, text),
         norm_eps=float(text["rms_norm_eps"]),
-        is_tied=bool(is_tied),
+        # Where nothing is said, as in the reference: every published recogniser is.
+        is_tied=is_tied is None or bool(is_tied),
     )
     if dims.num_heads % dims.num_kv_heads or dims.head_dim % 2:
         raise ValueError(f"{dims.num_kv_heads} key heads do not divide {dims.num_heads}")

@@ -133,6 +133,15 @@ def test_an_original_folder_that_would_run_wrong_is_refused(
     assert refusal(write_original(tmp_path / "model", **changes))[0] is kind
 
 
+def test_the_embedding_is_the_way_out_unless_something_else_is_said(tmp_path: Path) -> None:
+    silent = copy_native(tmp_path / "silent", text_config__tie_word_embeddings=..., tie_word_embeddings=...)
+    assert load(silent).config.text.is_tied
+    untied = copy_native(
+        tmp_path / "untied", text_config__tie_word_embeddings=False, tie_word_embeddings=False
+    )
+    assert refusal(untied) == (_K.MODEL_INCOMPLETE, f"{untied}: lm_head.weight is missing")
+
+
 def test_another_base_of_positions_is_used_and_warned_of(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
