@@ -18,9 +18,10 @@ def pool() -> GrowingKV:
 
 def fill(pool: GrowingKV, row: int, num_tokens: int, value: float) -> None:
     pool.make_room(num_tokens)
-    for layer in pool.layers:
-        layer.keys[row, :, :num_tokens] = value
-        layer.values[row, :, :num_tokens] = -value
+    with torch.inference_mode():
+        for layer in pool.layers:
+            layer.keys[row, :, :num_tokens] = value
+            layer.values[row, :, :num_tokens] = -value
     pool.set_length(row, num_tokens)
 
 
