@@ -8,8 +8,9 @@
 set -euo pipefail
 [ "$(id -u)" = 0 ] || { echo "debootstrap and chroot need root." >&2; exit 1; }
 if [ -z "${JAMAK_APART:-}" ]; then
-  # Mounts of our own: they are gone with us, however we end.
-  JAMAK_APART=1 exec timeout --kill-after=20 "${TIME_LIMIT_S:-1200}" unshare --mount --propagation private "$0" "$@"
+  # Mounts and processes of our own: they are gone with us, however we end.
+  JAMAK_APART=1 exec timeout --kill-after=20 "${TIME_LIMIT_S:-1200}" unshare --mount --propagation private \
+    --pid --fork --kill-child "$0" "$@"
 fi
 cd "$(dirname "$0")/../.."
 packages=$(realpath "$1")
