@@ -90,3 +90,21 @@ def test_what_other_chunks_say_of_the_language_is_not_heard() -> None:
     assert gate.heard(answer(0, "de", 0.99), has_text=True)
     assert not gate.heard(answer(0, "fr", 0.99), has_text=True)
     assert gate.language == "de"
+
+
+def test_a_model_that_never_tells_its_language_is_not_asked_one_chunk_at_a_time() -> None:
+    """A server that answers with bare text would hold a long file to one upload after another for ever."""
+    gate = gate_with(0, 1, 2)
+    assert indices(gate.take()) == [0]
+    assert not gate.heard(answer(0, None, 0.0, is_over=True), has_text=True)
+    through = gate.take()
+    assert indices(through) == [1, 2]
+    assert {item.options.language for item in through} == {None}
+    assert gate.language is None
+
+
+def test_a_silent_scout_that_tells_no_language_says_nothing_about_the_model() -> None:
+    gate = gate_with(0, 1, 2)
+    gate.take()
+    gate.heard(answer(0, None, 0.0, is_over=True), has_text=False)
+    assert indices(gate.take()) == [1]
