@@ -16,8 +16,10 @@ from engine.adapters.quantised import is_exact
 from engine.adapters.qwen3_asr.adapter import MEMORY
 from engine.adapters.qwen3_asr.listening import MemoryLimits
 from engine.manager.confirm import Hypothesis, Piece, confirmer_for
+from engine.manager.live import Answer, LiveSession, Plan
+from engine.manager.vad import FRAME_SAMPLES, Frames
 from engine.messages import SAMPLE_RATE_HZ, ChunkKind
-from tests.helpers.qwen3_engine import NO_MEMORY, Engine, chunk_of, load_engine, with_memory
+from tests.helpers.qwen3_engine import NO_MEMORY, Engine, chunk_of, finished, load_engine, with_memory
 from tests.helpers.tiny_qwen3 import NATIVE, Samples, phrases
 
 WINDOW_BYTES = 104 * 2 * 2 * 2 * 32 * 4
@@ -206,3 +208,58 @@ def test_memory_is_bounded_in_bytes(engine: Engine) -> None:
         bounded.adapter.release(bounded.adapter.admit([Admission(chunk)]))
         kept = bounded.adapter.num_kept_bytes
         assert WINDOW_BYTES < kept <= limits.encoded_bytes + limits.read_bytes
+
+
+def test_a_stream_that_begins_anew_on_the_way_loses_and_repeats_nothing(engine: Engine) -> None:
+    """The window moves to a short silence of the past and goes on with the words behind it as its prefix."""
+    spoken = [one for name in ("ko1", "ko3", "ko2", "ko0") * 3 for one in phrases() if one.name == name]
+    session = LiveSession(
+        first_sample=0,
+        max_window=14 * SAMPLE_RATE_HZ,
+        confirmation=PrefixRollback(pace_s=1.0, unfixed_s=2.0, anchor_s=9.0),
+        language="ko",
+    )
+    gap = np.zeros(round(0.1 * SAMPLE_RATE_HZ), np.float32)
+    pcm = np.concatenate([part for one in spoken for part in (one.pcm, gap)])
+    listening = with_memory(engine, MEMORY["cpu"])
+    plans: list[Plan] = []
+    told = ""
+    for first in range(0, len(pcm), FRAME_SAMPLES * 4):
+        told += _go_on(session, listening, pcm, min(len(pcm), first + FRAME_SAMPLES * 4), plans)
+    session.flush()
+    told += _go_on(session, listening, pcm, len(pcm), plans)
+    assert told == "".join(one.told for one in spoken)
+    assert len({plan.start for plan in plans if plan.start and plan.prefix}) >= 2
+    assert session.counts.num_forced == 0
+
+
+def _go_on(session: LiveSession, engine: Engine, pcm: Samples, end: int, plans: list[Plan]) -> str:
+    """Let a session hear audio up to `end`, answer what it asks for, and return what it confirms."""
+    heard = session.received
+    frames = np.abs(pcm[heard : heard + (end - heard) // FRAME_SAMPLES * FRAME_SAMPLES])
+    loud = frames.reshape(-1, FRAME_SAMPLES).max(axis=1) > 0.01
+    session.hearing.hear(Frames(loud, np.zeros(len(loud), np.float32)), end - heard)
+    told = ""
+    while (found := session.next()) is not None:
+        if isinstance(found, Plan):
+            plans.append(found)
+            update = session.answer(_answer(engine, pcm, found))
+        else:
+            update = found
+        told += update.confirmed_delta if update is not None else ""
+    return told
+
+
+def _answer(engine: Engine, pcm: Samples, plan: Plan) -> Answer:
+    chunk = chunk_of(
+        pcm[plan.start : plan.end],
+        kind=plan.kind,
+        index=plan.index,
+        language=plan.language,
+        prefix=[piece.id for piece in plan.prefix],
+        draft=[piece.id for piece in plan.draft],
+    )
+    (decode,) = engine.answer(chunk)
+    done = finished(decode)
+    pieces = _pieces(engine, decode, plan.end)
+    return Answer(plan.index, pieces, done.reason, done.is_suspect, decode.language, 1.0)
