@@ -39,8 +39,8 @@ class PackedLinear:
         return self._multiply(x.to(torch.bfloat16))
 
     def rows(self, x: Tensor) -> Tensor:
-        """Return (rows, out) float32 of (rows, in), each row with the same result in any company."""
-        num_rows, x = x.shape[0], x.to(torch.bfloat16)
+        """Return (rows, out) in the numbers of `x`, (rows, in), each with the same result in any company."""
+        num_rows, numbers, x = x.shape[0], x.dtype, x.to(torch.bfloat16)
         if self._fills_blocks:
             x = F.pad(x, (0, 0, 0, -num_rows % _BLOCK_ROWS))
         with use_threads(self._num_threads):
@@ -48,7 +48,7 @@ class PackedLinear:
                 product = self._multiply(x)
             else:
                 product = torch.cat([self._multiply(block) for block in torch.split(x, _BLOCK_ROWS)])
-        return product[:num_rows].float()
+        return product[:num_rows].to(numbers)
 
     def _multiply(self, x: Tensor) -> Tensor:
         return _multiply(x, self._weight, self._bias, self._activation)

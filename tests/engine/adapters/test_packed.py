@@ -38,3 +38,10 @@ def test_a_row_is_bit_equal_in_any_company(num_inputs: int, num_outputs: int) ->
     together = linear.rows(x)
     for size in (1, 2, 3, 8, 16, 17, 32):
         assert torch.equal(linear.rows(x[3 : 3 + size]), together[3 : 3 + size])
+
+
+@pytest.mark.parametrize("numbers", [torch.float32, torch.bfloat16])
+def test_rows_stay_in_the_numbers_they_came_in(numbers: torch.dtype) -> None:
+    """A network that is 16-bit throughout remembers its text in these, and must not be given others."""
+    linear, _, _ = layer(64, 32)
+    assert linear.rows(torch.randn(3, 64).to(numbers)).dtype == numbers
