@@ -14,6 +14,7 @@ from app.durable_file import write_durably
 from app.set_aside import set_aside
 from engine.protocol.failures import FailureError, FailureKind, failure
 from engine.protocol.transcript import Mode, Options, Task
+from engine.server.config import DEFAULT_PORT
 
 log = logging.getLogger(__name__)
 
@@ -124,6 +125,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """The caption window opens when a recording begins."""
     caption_places: dict[str, CaptionPlace] = {}
     """By the screen's name; the one used last comes last."""
+    serves: bool = False
+    """`jamak serve` runs beside the window."""
+    server_port: int = DEFAULT_PORT
     window_geometry: str = ""
     """Qt's saved geometry and splitter state, base64."""
     window_state: str = ""

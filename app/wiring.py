@@ -46,6 +46,7 @@ from app.ui.model_shelf import ModelShelf
 from app.ui.notices import Choice, NoticeKind
 from app.ui.opened_files import OpenedFiles
 from app.ui.queue_gate import QueueGate
+from app.ui.server_switch import ServerSwitch
 from app.ui.settings_keeper import SettingsKeeper
 from app.ui.style import Style
 from app.ui.termination import Termination
@@ -145,6 +146,7 @@ class Session(QObject):
         self._awake = KeepAwake()
         self._audio = SystemAudio()
         self._live = Live(self._make_recording, self)
+        self._server = ServerSwitch(self._keeper, self)
         self._parts = Parts(
             desk=self.desk,
             library=library,
@@ -155,6 +157,7 @@ class Session(QObject):
             engine=self._link,
             live=self._live,
             audio=self._audio,
+            server=self._server,
         )
         self.window = MainWindow(self._parts)
         self._connect()
@@ -181,6 +184,7 @@ class Session(QObject):
         if self._is_closed:
             return
         self._is_closed = True
+        self._server.leave()
         self.window.save_layout()
         self.window.hide()
         self._awake.release()
@@ -188,6 +192,7 @@ class Session(QObject):
         self._live.leave()
         self.desk.stop()
         self.window.detach()
+        self._server.close()
         self._link.close()
         self._keeper.flush()
         self._library.close()
@@ -196,6 +201,7 @@ class Session(QObject):
         self._find_key()
         self._link.start()
         self._shelf.refresh()
+        self._server.open()
         self.desk.start()
         self._tell_what_was_set_aside()
         self._tell_what_was_cut_off()

@@ -37,7 +37,7 @@ class Child:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            env=_environment(),
+            env=environment(),
             **_apart(),
         )
         self.pid = self._process.pid
@@ -112,7 +112,7 @@ def command(role: str) -> list[str]:
     return [sys.executable, "-P", "-m", "engine", "--role", role]
 
 
-def _environment() -> dict[str, str]:
+def environment() -> dict[str, str]:
     """Ours, so that the child finds the same modules; its pipes speak UTF-8 on every platform."""
     if getattr(sys, "frozen", False):
         # It finds its libraries as we did, whatever has become of ours since:

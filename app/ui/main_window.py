@@ -47,6 +47,7 @@ from app.ui.queue_gate import QueueGate
 from app.ui.recent_menu import RecentMenu
 from app.ui.record_button import RecordButton
 from app.ui.row_commands import RowCommands
+from app.ui.server_switch import ServerSwitch
 from app.ui.settings_keeper import SettingsKeeper
 from app.ui.side_panel import SidePanel
 from app.ui.source_menu import SourceMenu
@@ -73,6 +74,7 @@ class Parts:
     engine: Questions
     live: Live
     audio: AudioSystem
+    server: ServerSwitch
 
 
 class MainWindow(QMainWindow):

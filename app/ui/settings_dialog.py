@@ -30,6 +30,8 @@ from app.ui.caption_settings import CaptionSettingsDialog
 from app.ui.choice_bar import LanguageBox
 from app.ui.engine_box import EngineBox
 from app.ui.model_shelf import ModelShelf
+from app.ui.server_box import ServerBox
+from app.ui.server_switch import ServerSwitch
 from app.ui.settings_keeper import SettingsKeeper
 from app.ui.style import TEXT_SIZES
 from app.ui.wording import plain
@@ -44,7 +46,13 @@ _FRAME_PX: Final = 60
 class SettingsDialog(QDialog):
     """The form over a `SettingsKeeper`."""
 
-    def __init__(self, keeper: SettingsKeeper, shelf: ModelShelf, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        keeper: SettingsKeeper,
+        shelf: ModelShelf,
+        server: ServerSwitch,
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__(parent)
         self._keeper = keeper
         self._shelf = shelf
@@ -59,6 +67,7 @@ class SettingsDialog(QDialog):
         column.setSpacing(12)
         column.addWidget(self._recognition())
         column.addWidget(EngineBox(keeper, shelf))
+        column.addWidget(ServerBox(keeper, server))
         column.addWidget(self._appearance())
         column.addWidget(self._behaviour())
         column.addStretch()

@@ -88,7 +88,7 @@ class WindowCommands(QObject):
 
     def open_settings(self) -> None:
         """Show the settings."""
-        dialog = SettingsDialog(self._parts.keeper, self._parts.shelf, self._window)
+        dialog = SettingsDialog(self._parts.keeper, self._parts.shelf, self._parts.server, self._window)
         dialog.exec()
         dialog.deleteLater()
 

@@ -1251,6 +1251,49 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
     </message>
 </context>
 <context>
+    <name>ServerBox</name>
+    <message>
+        <source>For other programs</source>
+        <translation>다른 프로그램에서 쓰기</translation>
+    </message>
+    <message>
+        <source>Let programs on this computer transcribe &amp;with Jamak (OpenAI&apos;s API)</source>
+        <translation>이 컴퓨터의 프로그램이 Jamak으로 받아쓰게 하기(OpenAI API)(&amp;W)</translation>
+    </message>
+    <message>
+        <source>&amp;Port</source>
+        <translation>포트(&amp;P)</translation>
+    </message>
+    <message>
+        <source>Base address</source>
+        <translation>기본 주소</translation>
+    </message>
+    <message>
+        <source>Copy the address</source>
+        <translation>주소 복사</translation>
+    </message>
+    <message>
+        <source>API key</source>
+        <translation>API 키</translation>
+    </message>
+    <message>
+        <source>Copy the key</source>
+        <translation>키 복사</translation>
+    </message>
+    <message>
+        <source>Copy</source>
+        <translation>복사</translation>
+    </message>
+    <message>
+        <source>Starting…</source>
+        <translation>시작하는 중…</translation>
+    </message>
+    <message>
+        <source>The server has ended.</source>
+        <translation>서버가 끝났습니다.</translation>
+    </message>
+</context>
+<context>
     <name>Session</name>
     <message>
         <source>Recording</source>

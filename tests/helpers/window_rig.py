@@ -18,6 +18,7 @@ from app.ui.live import Live
 from app.ui.main_window import MainWindow, Parts
 from app.ui.model_shelf import ModelShelf
 from app.ui.queue_gate import QueueGate
+from app.ui.server_switch import ServerSwitch
 from app.ui.settings_keeper import SettingsKeeper
 from engine.protocol.events import (
     Confirmed,
@@ -138,6 +139,7 @@ class WindowRig:
         self.audio = FakeAudio(MIC, HEADSET, SPEAKERS)
         self.sessions: list[FakeSession] = []
         self.live = Live(self._make_session)
+        self.server = ServerSwitch(self.keeper)
         self.window = MainWindow(
             Parts(
                 desk=self.desk,
@@ -149,6 +151,7 @@ class WindowRig:
                 engine=self.engine,
                 live=self.live,
                 audio=self.audio,
+                server=self.server,
             )
         )
         self.shelf.refresh()

@@ -69,7 +69,7 @@ def test_everything_in_a_dialog_has_a_name(rig: WindowRig, qtbot: QtBot, kind: s
         case "models":
             dialog = ModelsDialog(rig.shelf)
         case "settings":
-            dialog = SettingsDialog(rig.keeper, rig.shelf)
+            dialog = SettingsDialog(rig.keeper, rig.shelf, rig.server)
         case _:
             dialog = ShortcutsDialog(rig.window.actions_.all())
     qtbot.addWidget(dialog)

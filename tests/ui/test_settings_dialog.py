@@ -16,7 +16,7 @@ from tests.helpers.window_rig import WindowRig
 
 @pytest.fixture
 def dialog(rig: WindowRig, qtbot: QtBot) -> SettingsDialog:
-    made = SettingsDialog(rig.keeper, rig.shelf)
+    made = SettingsDialog(rig.keeper, rig.shelf, rig.server)
     qtbot.addWidget(made)
     made.show()
     return made
