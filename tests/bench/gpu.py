@@ -54,14 +54,18 @@ def main() -> None:
     parser.add_argument("--model", default="whisper-base", help="a model's key, or a checkpoint's folder")
     parser.add_argument("--dtype", choices=("float16", "bfloat16"), default="float16")
     parser.add_argument("--quick", action="store_true", help="fewer windows and repeats")
+    parser.add_argument("--device", default="cuda", help="`cpu` tries this program itself, in float32")
     arguments = parser.parse_args()
-    if not torch.cuda.is_available():
+    if arguments.device == "cuda" and not torch.cuda.is_available():
         sys.exit("There is no CUDA device here, or this PyTorch cannot use it.")
     folder = Path(arguments.model)
     folder = folder if folder.is_dir() else data_folder() / "models" / arguments.model
     windows = read_windows(2 * BATCHES[-1])
     started_s = time.monotonic()
-    report = measure(folder, arguments.dtype, windows, quick=arguments.quick)
+    is_trial = arguments.device == "cpu"
+    dtype = "float32" if is_trial else arguments.dtype
+    runtime = RuntimeOptions(device=arguments.device, dtype=dtype, num_slots=BATCHES[-1])
+    report = measure(folder, runtime, windows[:2] if is_trial else windows, quick=arguments.quick)
     report["elapsed_s"] = time.monotonic() - started_s
     print(json.dumps(report, default=lambda number: round(number, 5)))
 
@@ -84,10 +88,10 @@ def read_windows(num_windows: int) -> list[np.ndarray]:
     return [cut[index % len(cut)] for index in range(num_windows)]
 
 
-def measure(folder: Path, dtype: str, windows: Sequence[np.ndarray], *, quick: bool) -> dict[str, Any]:
-    loaded_s, card = timed(
-        lambda: load_adapter(folder, RuntimeOptions(device="cuda", dtype=dtype, num_slots=BATCHES[-1]))
-    )
+def measure(
+    folder: Path, runtime: RuntimeOptions, windows: Sequence[np.ndarray], *, quick: bool
+) -> dict[str, Any]:
+    loaded_s, card = timed(lambda: load_adapter(folder, runtime))
     print(f"loaded in {loaded_s:.1f} s: {card.device}")
     report: dict[str, Any] = {
         "device": card.device,
@@ -98,7 +102,7 @@ def measure(folder: Path, dtype: str, windows: Sequence[np.ndarray], *, quick: b
     }
     num_parity = 1 if quick else NUM_PARITY_WINDOWS
     report |= parity(folder, card, windows[:num_parity])
-    report["bandwidth_gb_s"] = bandwidth_gb_s()
+    report["bandwidth_gb_s"] = bandwidth_gb_s(card._network.device)
     batches = BATCHES[:2] if quick else BATCHES
     report["steps"] = [step_times(card, windows[:n], Mode.FAST, report["bandwidth_gb_s"]) for n in batches]
     report["steps"].append(step_times(card, windows[:BEAM_WINDOWS], Mode.BEST, report["bandwidth_gb_s"]))
@@ -107,17 +111,22 @@ def measure(folder: Path, dtype: str, windows: Sequence[np.ndarray], *, quick: b
     report["steps_without_graphs"] = step_times(
         card, windows[: batches[1]], Mode.FAST, report["bandwidth_gb_s"]
     )
-    report["peak_gb"] = torch.cuda.max_memory_allocated() / 2**30
+    report["peak_gb"] = torch.cuda.max_memory_allocated() / 2**30 if torch.cuda.is_available() else 0.0
     return report
 
 
 def timed(work: Callable[[], Any]) -> tuple[float, Any]:
     """Return what `work` took, the card's part included, and what it gave."""
-    torch.cuda.synchronize()
+    wait_for_card()
     started_s = time.perf_counter()
     result = work()
-    torch.cuda.synchronize()
+    wait_for_card()
     return time.perf_counter() - started_s, result
+
+
+def wait_for_card() -> None:
+    if torch.cuda.is_available():
+        torch.cuda.synchronize()
 
 
 def parity(folder: Path, card: WhisperAdapter, windows: Sequence[np.ndarray]) -> dict[str, Any]:
@@ -220,9 +229,9 @@ def floor_bytes(adapter: WhisperAdapter, num_windows: int) -> int:
     return weights * formats.text.itemsize + heard * formats.audio.itemsize
 
 
-def bandwidth_gb_s() -> float:
+def bandwidth_gb_s(device: torch.device) -> float:
     """Return what the card's memory gives when a large tensor is read."""
-    large = torch.ones(1 << 30, dtype=torch.uint8, device="cuda").view(torch.float32)
+    large = torch.ones(1 << 30, dtype=torch.uint8, device=device).view(torch.float32)
     times = [timed(large.sum)[0] for _ in range(12)]
     return large.nbytes / min(times) / 1e9
 
