@@ -30,6 +30,9 @@ TORCH = ("torch", "transformers", "torchaudio", "silero_vad")
         ("engine.adapters.base", (*TORCH, *QT)),
         ("engine.adapters.whisper", (*TORCH, *QT)),
         ("engine.adapters.qwen3_asr", (*TORCH, *QT)),
+        ("engine.server.run", (*TORCH, *QT, "onnxruntime", "tokenizers")),
+        ("app.cli.run", (*TORCH, *QT, "starlette", "uvicorn", "python_multipart", "websockets")),
+        ("app.wiring", (*TORCH, "starlette", "uvicorn", "python_multipart", "websockets")),
     ],
 )
 def test_a_module_brings_nothing_heavy(module: str, unwanted: tuple[str, ...]) -> None:
