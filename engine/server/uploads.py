@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import uuid
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -18,6 +19,8 @@ from engine.server.errors import ApiError
 FILE_FIELD: Final = "file"
 MAX_FIELD_BYTES: Final = 64 * 1024
 MAX_FIELDS: Final = 100
+STALLED_S: Final = 60.0
+"""So long may nothing come of an upload."""
 _OVERHEAD_BYTES: Final = 1 << 20
 """Of a body that holds a recording: names, boundaries and the other fields."""
 
@@ -33,10 +36,12 @@ class Form:
 
 
 @contextlib.asynccontextmanager
-async def receive_form(request: Request, folder: Path, max_bytes: int) -> AsyncIterator[Form]:
+async def receive_form(
+    request: Request, folder: Path, max_bytes: int, *, stalled_s: float = STALLED_S
+) -> AsyncIterator[Form]:
     """Receive a form with one recording; at the end of the block nothing of it is left on the disk.
 
-    Raises ApiError where it is too large or no such form, ClientDisconnect.
+    Raises ApiError where it is too large, stalls or is no such form, ClientDisconnect.
     """
     boundary = _boundary(request)
     if int(request.headers.get("content-length", "0")) > max_bytes + _OVERHEAD_BYTES:
@@ -59,7 +64,7 @@ async def receive_form(request: Request, folder: Path, max_bytes: int) -> AsyncI
                 },
             )
             try:
-                async for chunk in request.stream():
+                async for chunk in _steadily(request.stream(), stalled_s):
                     parser.write(chunk)
                 parser.finalize()
             except FormParserError as error:
@@ -69,6 +74,19 @@ async def receive_form(request: Request, folder: Path, max_bytes: int) -> AsyncI
         # Where an open file cannot be removed, the folder goes with the server.
         with contextlib.suppress(OSError):
             path.unlink(missing_ok=True)
+
+
+async def _steadily(chunks: AsyncGenerator[bytes, None], stalled_s: float) -> AsyncIterator[bytes]:
+    """Yield chunks for as long as they keep coming: who stalls would hold a place for ever."""
+    while True:
+        try:
+            async with asyncio.timeout(stalled_s):
+                chunk = await anext(chunks, None)
+        except TimeoutError:
+            raise ApiError(408, "The upload has stalled.", code="upload_stalled") from None
+        if chunk is None:
+            return
+        yield chunk
 
 
 def _boundary(request: Request) -> bytes:

@@ -136,3 +136,21 @@ def test_another_kind_of_body_is_refused(tmp_path: Path) -> None:
 def test_a_caller_that_hangs_up_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(ClientDisconnect):
         receive(tmp_path, [])
+
+
+def test_an_upload_that_stalls_gives_its_place_back(tmp_path: Path) -> None:
+    async def never() -> Message:
+        await asyncio.Event().wait()
+        raise AssertionError("nothing comes")
+
+    headers = [(b"content-type", b"multipart/form-data; boundary=b")]
+    request = Request({"type": "http", "method": "POST", "headers": headers}, never)
+
+    async def use() -> None:
+        async with receive_form(request, tmp_path, 10_000, stalled_s=0.05):
+            pass
+
+    with pytest.raises(ApiError) as refused:
+        asyncio.run(use())
+    assert refused.value.status == 408
+    assert list(tmp_path.iterdir()) == []
