@@ -158,11 +158,12 @@ def test_beams_say_the_same_alone_among_others_and_beside_single_rows(base: Whis
     late = base.admit([admission(PIECES[0]), admission(PIECES[1], index=1)])
     finish(base, [*late, *together])
     for decode, expected in zip([*late, *together], [lonely[0], lonely[1], lonely[2], single], strict=True):
-        assert (decode.ids, decode.logprobs, decode.outcome) == (
-            expected.ids,
-            expected.logprobs,
-            expected.outcome,
-        )
+        assert (decode.ids, decode.logprobs) == (expected.ids, expected.logprobs)
+        # What was encoded before is counted, and of course depends on the company.
+        outcomes = [
+            msgspec.structs.replace(finished(item), num_windows_known=0) for item in (decode, expected)
+        ]
+        assert outcomes[0] == outcomes[1]
 
 
 def test_the_kept_answer_is_likelier_than_the_greedy_one(base: WhisperAdapter) -> None:
