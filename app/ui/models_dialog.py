@@ -226,11 +226,11 @@ class ModelsDialog(QDialog):
         if model.memory_bytes is None or machine is None:
             return []
         if model.companion_of:
-            return [self.tr("Takes about %1 of memory more.").replace("%1", size(model.memory_bytes))]
+            return [self.tr("Needs %1 of memory more.").replace("%1", size(model.memory_bytes))]
         text = (
-            self.tr("Takes about %1 of memory, which is too much for this computer (%2).")
+            self.tr("Needs up to %1 of memory, which is too much for this computer (%2).")
             if model.is_too_large(machine)
-            else self.tr("Takes about %1 of memory; this computer has %2.")
+            else self.tr("Needs up to %1 of memory; this computer has %2.")
         )
         return [text.replace("%1", size(model.memory_bytes)).replace("%2", size(machine))]
 

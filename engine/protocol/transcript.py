@@ -195,7 +195,7 @@ class ModelInfo(msgspec.Struct, frozen=True, kw_only=True):
     is_runnable: bool = True
     """False where no job can be decoded with it."""
     memory_bytes: int | None = None
-    """About what it takes to run it."""
+    """What it needs at most, which is while it is loaded."""
     companion_of: str | None = None
     """The family whose models it helps when it is there; it recognises nothing by itself."""
     is_removable: bool = True

@@ -1023,16 +1023,16 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
         <translation>모든 파일이 올바릅니다.</translation>
     </message>
     <message>
-        <source>Takes about %1 of memory more.</source>
-        <translation>메모리가 약 %1 더 필요합니다.</translation>
+        <source>Needs %1 of memory more.</source>
+        <translation>메모리가 %1 더 필요합니다.</translation>
     </message>
     <message>
-        <source>Takes about %1 of memory, which is too much for this computer (%2).</source>
-        <translation>메모리가 약 %1 필요해서 이 컴퓨터(%2)에는 벅찹니다.</translation>
+        <source>Needs up to %1 of memory, which is too much for this computer (%2).</source>
+        <translation>메모리가 최대 %1 필요해서 이 컴퓨터(%2)에는 벅찹니다.</translation>
     </message>
     <message>
-        <source>Takes about %1 of memory; this computer has %2.</source>
-        <translation>메모리가 약 %1 필요합니다. 이 컴퓨터의 메모리는 %2입니다.</translation>
+        <source>Needs up to %1 of memory; this computer has %2.</source>
+        <translation>메모리가 최대 %1 필요합니다. 이 컴퓨터의 메모리는 %2입니다.</translation>
     </message>
     <message>
         <source>Choose a folder that holds a model</source>
