@@ -56,10 +56,15 @@ class Engine:
 
 
 def load_engine(
-    folder: Path, *, slots: int = 13, dtype: str = "float32", memory: MemoryLimits = MEMORY["cpu"]
+    folder: Path,
+    *,
+    slots: int = 13,
+    dtype: str = "float32",
+    device: str = "cpu",
+    memory: MemoryLimits = MEMORY["cpu"],
 ) -> Engine:
     """Load a checkpoint exactly, on one thread of the processor."""
-    runtime = RuntimeOptions(device="cpu", dtype=dtype, num_threads=1)
+    runtime = RuntimeOptions(device=device, dtype=dtype, num_threads=1)
     network = load_network(folder, runtime, Kind.RECOGNISER)
     vocabulary = read_vocabulary(folder, network.config)
     adapter = Qwen3Adapter(network, vocabulary, folder.name, slots, memory)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from engine.adapters.base import Admission, Decode, Retry
 from engine.adapters.loops import LOOP_KEPT_REPEATS, LOOP_MIN_REPEATS
@@ -41,6 +42,17 @@ def test_all_phrases_are_heard_in_one_batch(
     assert min(decode.language_probability or 0.0 for decode in detected) > 0.9
     forced = engine.answer(*(chunk_of(one.pcm, language=one.language, hotwords="Qwen") for one in spoken))
     assert [engine.words(decode) for decode in forced] == [one.told for one in spoken]
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_all_phrases_are_heard_on_a_gpu(dtype: str, spoken: list[Phrase]) -> None:
+    if not torch.cuda.is_available():
+        pytest.skip("no GPU")
+    engine = load_engine(NATIVE, dtype=dtype, device="cuda")
+    for kind in (ChunkKind.FILE, ChunkKind.INTERIM, ChunkKind.INTERIM):
+        decodes = engine.answer(*(chunk_of(one.pcm, kind=kind) for one in spoken))
+        assert [engine.words(decode) for decode in decodes] == [one.told for one in spoken]
 
 
 def test_hotwords_are_obeyed_and_not_repeated(engine: Engine) -> None:
