@@ -323,7 +323,7 @@ def test_an_engine_that_dies_costs_only_the_uploads_it_had(
     assert server.process.poll() is None
     short = recording(tmp_path, "short", 0, 1)
     assert server.client().audio.transcriptions.create(file=short, model="toy", extra_body=EARLESS).text
-    assert server.uploads == []
+    until(lambda: server.uploads == [])
 
 
 @pytest.mark.parametrize("with_signal", [signal.SIGTERM, signal.SIGINT])
