@@ -15,7 +15,7 @@ from engine.messages import Chunk
 
 LONG_S: Final = 480.0
 """More windows than a batch has rows, so that what waits now is not missed at the end."""
-NUM_FIRST: Final = 6
+NUM_FIRST: Final = 4
 
 
 class HeadStart:
