@@ -18,10 +18,4 @@ done
 cp "$program/licences/components.txt" dist/components.txt
 (cd dist && find . -type f ! -name SHA256SUMS -printf '%P\n' | LC_ALL=C sort | xargs sha256sum >SHA256SUMS)
 
-desktop-file-validate packaging/linux/jamak.desktop
-check=build/check-package
-rm -rf "$check"
-dpkg-deb -x dist/jamak_*.deb "$check"
-appstreamcli validate --no-net "$check"/usr/share/metainfo/*.xml
-rm -rf "$check"
-lintian --fail-on error dist/jamak-small_*.deb
+packaging/linux/check.sh dist/jamak-small_*.deb
