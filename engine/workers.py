@@ -52,9 +52,7 @@ class Workers:
         self._workers: list[Worker] = []
         self._generation = 0
 
-    def start(
-        self, role: str, settings: SchedulerSettings | DetokenizerSettings | RemoteSettings
-    ) -> Worker:
+    def start(self, role: str, settings: SchedulerSettings | DetokenizerSettings | RemoteSettings) -> Worker:
         """Start a process of `role`; it says `WorkerReady` or `WorkerFailed` itself.
 
         Fills in the settings' name and addresses. If the process ends unasked, `WorkerDied` is put

@@ -73,9 +73,7 @@ class KVCache:
         with out_of_memory_raised():
             # Zeros, because a masked position still takes part in products, and 0 × NaN is NaN.
             self.layers = [
-                LayerCache(
-                    *(lazy_zeros(size, dtype, device, is_dense=dense) for size, dtype, dense in sizes)
-                )
+                LayerCache(*(lazy_zeros(size, dtype, device, is_dense=dense) for size, dtype, dense in sizes))
                 for _ in range(shape.num_layers)
             ]
 
