@@ -5,6 +5,7 @@ export DEBIAN_FRONTEND=noninteractive
 user_home=/home/user
 recording="$user_home/회의 녹음.flac"
 library=$user_home/.local/share/jamak/library.db
+trap 'kill $(jobs -p) 2>/dev/null || true' EXIT
 
 say() { printf '\n== %s\n' "$*"; }
 die() { echo "FAILED: $*"; exit 1; }
@@ -67,7 +68,7 @@ add xvfb xdotool imagemagick openbox libglib2.0-bin fonts-noto-cjk shared-mime-i
 mkdir -p -m 1777 /tmp/.X11-unix
 Xvfb :9 -screen 0 1280x800x24 -nolisten tcp -nolisten local >/proof/xvfb.txt 2>&1 &
 wait_for 60 test -S /tmp/.X11-unix/X9 || die "no display"
-DISPLAY=:9 openbox &
+DISPLAY=:9 openbox >/proof/openbox.txt 2>&1 &
 desktop-file-validate /usr/share/applications/jamak.desktop
 as_user gio mime audio/flac | grep jamak.desktop >/dev/null || die "not among the programs for audio/flac"
 echo "audio/flac can be opened by: $(as_user gio mime audio/flac | sed -n 's/^\t*//p' | grep desktop | sort -u | tr '\n' ' ')"
