@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import json
 import uuid
 from dataclasses import dataclass
 from typing import Any, Final
@@ -96,8 +95,9 @@ class Misunderstood(Exception):
 def read_event(text: str) -> tuple[ClientEvent, str | None]:
     """Return what a caller says and the number it gave it. Raises Misunderstood."""
     try:
-        event = json.loads(text)
-    except (ValueError, RecursionError):
+        # Other than `json` it takes no half characters, which could be neither answered nor passed on.
+        event = msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
         raise Misunderstood(_bad("type", "the event is not JSON", "invalid_json")) from None
     if not isinstance(event, dict):
         raise Misunderstood(_bad("type", "an event is an object"))
@@ -239,7 +239,7 @@ def _turns(told: object, before: VadSettings) -> VadSettings | None:
         raise _bad("session.audio.input.turn_detection", "it is null, server_vad or semantic_vad")
     if told.get("type") == "semantic_vad":
         eagerness = told.get("eagerness") or "auto"
-        if eagerness not in _EAGERNESS_S:
+        if not isinstance(eagerness, str) or eagerness not in _EAGERNESS_S:
             raise _bad("session.audio.input.turn_detection.eagerness", "it is low, medium, high or auto")
         return msgspec.structs.replace(before, silence_s=_EAGERNESS_S[eagerness])
     return VadSettings(

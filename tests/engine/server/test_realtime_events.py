@@ -93,6 +93,7 @@ def test_what_is_not_named_stays_and_null_turns_detection_off() -> None:
         {"audio": {"input": {"turn_detection": {"type": "server_vad", "threshold": 2}}}},
         {"audio": {"input": {"turn_detection": {"type": "server_vad", "silence_duration_ms": True}}}},
         {"audio": {"input": {"turn_detection": {"type": "semantic_vad", "eagerness": "very"}}}},
+        {"audio": {"input": {"turn_detection": {"type": "semantic_vad", "eagerness": ["low"]}}}},
         {"audio": {"input": {"transcription": {"model": 3}}}},
         {"audio": {"input": {"transcription": {"prompt": "a" * 9_000}}}},
     ],
@@ -102,6 +103,13 @@ def test_what_makes_no_sense_is_refused_by_name(session: dict[str, Any]) -> None
         _settings(session)
     assert refused.value.status == 400
     assert refused.value.param
+
+
+@pytest.mark.parametrize("half", [r"\ud800", r"\udc00", r"\ude00\ud83d"])
+def test_half_a_character_is_misunderstood(half: str) -> None:
+    """It could be neither told again nor passed on to the engine."""
+    with pytest.raises(Misunderstood):
+        read_event(f'{{"type": "session.update", "session": {{"prompt": "{half}"}}}}')
 
 
 @hypothesis.given(st.text(max_size=200) | JSON.map(json.dumps))
