@@ -17,7 +17,7 @@ _SERVICE: Final = "jamak"
 
 def is_from_environment(environment: Mapping[str, str] = os.environ) -> bool:
     """Say whether the environment gives a key, which then counts whatever the keyring holds."""
-    return bool(environment.get(VARIABLE))
+    return bool(_given(environment))
 
 
 def find_key(server: str, environment: Mapping[str, str] = os.environ) -> str:
@@ -25,7 +25,7 @@ def find_key(server: str, environment: Mapping[str, str] = os.environ) -> str:
 
     May wait for the user: a keyring that is locked asks for its password.
     """
-    if key := environment.get(VARIABLE):
+    if key := _given(environment):
         return key
     # It reaches for the session bus when it is imported; only those with a server pay for that.
     import keyring
@@ -53,3 +53,8 @@ def keep_key(server: str, key: str) -> None:
         return
     except (KeyringError, RuntimeError, OSError) as error:
         raise FailureError(failure(FailureKind.NO_KEYRING, server, type(error).__name__)) from error
+
+
+def _given(environment: Mapping[str, str]) -> str:
+    """Files and pipes leave line ends behind a key."""
+    return environment.get(VARIABLE, "").strip()

@@ -37,8 +37,13 @@ class Trouble(Exception):
 
 
 def headers(key: str | None) -> dict[str, str]:
-    """Return what every request carries."""
-    return {"Authorization": f"Bearer {key}"} if key else {}
+    """Return what every request carries.
+
+    A key that no header can hold is left out, for the server to refuse: a library that met it would tell
+    it in its complaint.
+    """
+    is_sendable = key is not None and key.isascii() and key.isprintable()
+    return {"Authorization": f"Bearer {key}"} if key and is_sendable else {}
 
 
 def timeout() -> httpx2.Timeout:
