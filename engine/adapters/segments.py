@@ -8,7 +8,7 @@ from typing import Final
 
 from engine.adapters.placing import Place, place_parts
 from engine.adapters.sentences import sentences, spoken_s
-from engine.adapters.words import TimedPiece, group_words, word_sizes
+from engine.adapters.words import MIN_WORD_S, TimedPiece, group_words, word_sizes
 from engine.messages import SAMPLE_RATE_HZ, Finished
 from engine.protocol.transcript import Segment, TimeSource, Word, least_sure
 
@@ -46,14 +46,18 @@ def _segments_of_words(
     ids: Sequence[int], timed: Sequence[TimedPiece], finished: Finished
 ) -> Iterator[Segment]:
     texts = [piece.text for piece in timed]
+    runs = [run for part in sentences(texts) for run in _runs(part, timed)]
+    num_words = [len(word_sizes(texts[run.start : run.stop])) for run in runs]
     reached_s, end_s = 0.0, _duration_s(finished)
-    for part in sentences(texts):
-        for run in _runs(part, timed):
-            words = group_words([timed[index] for index in run], reached_s, end_s)
-            source = least_sure((words[0].time_source, words[-1].time_source))
-            place = Place(words[0].start, words[-1].end, source)
-            yield _segment(ids, run, _decoded(texts, run), place, finished, words)
-            reached_s = words[-1].end
+    # The words of later segments need some time before the end, too.
+    word_s = min(MIN_WORD_S, end_s / max(1, sum(num_words)))
+    for index, run in enumerate(runs):
+        limit_s = end_s - word_s * sum(num_words[index + 1 :])
+        words = group_words([timed[token] for token in run], reached_s, limit_s)
+        source = least_sure((words[0].time_source, words[-1].time_source))
+        place = Place(words[0].start, words[-1].end, source)
+        yield _segment(ids, run, _decoded(texts, run), place, finished, words)
+        reached_s = words[-1].end
 
 
 def _segment(
