@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from engine.adapters.base import Decode
-from engine.adapters.loops import find_loop
+from engine.adapters.loops import find_loop, num_whole
 from engine.adapters.qwen3_asr.guards import DOUBTFUL_NO_SPEECH, Attempt, is_echo
 from engine.adapters.qwen3_asr.languages import has_spaces
 from engine.adapters.qwen3_asr.prompt import Heading, Prompt, judge_start, parse_header
@@ -127,8 +127,11 @@ class Row:
     def shown(self, ids: Sequence[int], logprobs: Sequence[float]) -> tuple[list[int], list[float]]:
         """Return an answer's ids as they are told: with a space in front where the script has spaces.
 
-        The model begins each answer without one, but what was said before it may stand in front.
+        The model begins each answer without one, but what was said before it may stand in front. Of a
+        character that is not whole, yet or ever, nothing is told.
         """
+        count = num_whole([self.vocabulary.pieces[id_] for id_ in ids])
+        ids, logprobs = ids[:count], logprobs[:count]
         if not ids or self.decode.chunk.prefix_ids or not self._wants_space(ids[0]):
             return list(ids), list(logprobs)
         return [self.vocabulary.space_id, *ids], [logprobs[0], *logprobs]

@@ -93,6 +93,23 @@ def test_nothing_of_a_header_is_ever_shown(vocabulary: Vocabulary) -> None:
         assert row.decode.language == code_of(name)
 
 
+def test_of_a_character_nothing_is_shown_before_its_end(vocabulary: Vocabulary) -> None:
+    row, shown = play(vocabulary, "language Korean<asr_text>네")
+    rare = vocabulary.encode("꿩")
+    assert len(rare) == 3
+    for id_ in rare[:2]:
+        row.say(id_, -0.1)
+        assert vocabulary.text_of(row.decode.ids) == shown == " 네"
+    # An answer may end there: by its length, or because the model says so.
+    row.say(vocabulary.marks.turn_end, -0.1)
+    attempt = row.attempt()
+    ids, logprobs = row.shown(attempt.ids, attempt.logprobs)
+    assert vocabulary.text_of(ids) == shown
+    assert len(logprobs) == len(ids)
+    other, _ = play(vocabulary, "language Korean<asr_text>네꿩")
+    assert vocabulary.text_of(other.decode.ids) == " 네꿩"
+
+
 def test_all_names_have_headers_that_are_read_back(vocabulary: Vocabulary) -> None:
     for code, name in NAMES.items():
         ids = header_ids(vocabulary, name)
