@@ -74,6 +74,7 @@ class Listener:
         whole = [mel for mel in windows if mel.shape[1] == self._network.config.audio.window_frames]
         keys = _keys(head, whole)
         num_known = self._recall(row, keys)
+        self._prefer_first(keys[:num_known])
         for index, key in enumerate(keys[num_known:], start=num_known):
             if index == 0:
                 part = self._network.embed(head)
@@ -84,6 +85,7 @@ class Listener:
             if is_growing or index == 0:
                 length = self._cache.length(row)
                 self._read.put(key, self._cache.copy_out(row, length - len(part), length))
+                self._prefer_first(keys[: index + 1])
         rest = windows[len(whole) :]
         if not rest:
             return self._network.embed(())
@@ -113,6 +115,11 @@ class Listener:
             self._cache.copy_in(row, part)
             self.work.num_recalled += part.num_tokens
         return len(keys)
+
+    def _prefer_first(self, keys: Sequence[bytes]) -> None:
+        """Keep the parts in front longer than those behind, which are of no use without them."""
+        for key in reversed(keys):
+            self._read.get(key)
 
     def _encode(self, mel: Tensor, *, is_growing: bool) -> Tensor:
         key = _digest(mel.numpy().tobytes())

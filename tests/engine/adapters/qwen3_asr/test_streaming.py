@@ -210,6 +210,20 @@ def test_memory_is_bounded_in_bytes(engine: Engine) -> None:
         assert WINDOW_BYTES < kept <= limits.encoded_bytes + limits.read_bytes
 
 
+def test_what_does_not_fit_is_forgotten_from_its_end(engine: Engine) -> None:
+    """A window is of no use without all that stands in front of it: that must not be the first to go."""
+    limits = MemoryLimits(encoded_bytes=0, read_bytes=2 * WINDOW_BYTES + 20_000)
+    bounded = with_memory(engine, limits)
+    pcm = np.random.default_rng(1).normal(size=33 * SAMPLE_RATE_HZ).astype(np.float32) * 0.1
+    recalled = []
+    for _ in range(4):
+        before = bounded.adapter.work.num_recalled
+        bounded.answer(chunk_of(pcm, kind=ChunkKind.INTERIM, language="en"))
+        recalled.append(bounded.adapter.work.num_recalled - before)
+    assert recalled[0] == 0
+    assert min(recalled[1:]) > 104
+
+
 def test_a_stream_that_begins_anew_on_the_way_loses_and_repeats_nothing(engine: Engine) -> None:
     """The window moves to a short silence of the past and goes on with the words behind it as its prefix."""
     spoken = [one for name in ("ko1", "ko3", "ko2", "ko0") * 3 for one in phrases() if one.name == name]
