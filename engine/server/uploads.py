@@ -63,8 +63,13 @@ async def receive_form(
                     "on_end": parts.close,
                 },
             )
+            num_left = max_bytes + _OVERHEAD_BYTES
             try:
                 async for chunk in _steadily(request.stream(), stalled_s):
+                    # What is around the recording has no end of its own where no length was told.
+                    num_left -= len(chunk)
+                    if num_left < 0:
+                        raise _too_large(max_bytes)
                     parser.write(chunk)
                 parser.finalize()
             except FormParserError as error:

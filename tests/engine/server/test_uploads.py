@@ -110,6 +110,13 @@ def test_a_recording_that_says_that_it_is_too_large_is_not_even_begun(tmp_path: 
     assert refused.value.status == 413
 
 
+def test_what_follows_a_form_without_an_end_is_refused(tmp_path: Path) -> None:
+    """Nobody keeps it, but whoever sends it would hold a place for ever."""
+    with pytest.raises(ApiError) as refused:
+        receive(tmp_path, [WHOLE, *[bytes(1 << 19)] * 4])
+    assert refused.value.status == 413
+
+
 @pytest.mark.parametrize(
     ("code", "body"),
     [
