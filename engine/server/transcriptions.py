@@ -22,7 +22,7 @@ from engine.server.form import Asked, read_fields
 from engine.server.heard import MEDIA_TYPES, Deltas, Heard, logprobs_of
 from engine.server.models import list_models
 from engine.server.names import find_model
-from engine.server.uploads import receive_form
+from engine.server.uploads import STALLED_S, receive_form
 
 _DRAINED_BYTES: Final = 1 << 24
 _DRAINING_S: Final = 2.0
@@ -49,7 +49,7 @@ class _Endpoint:
         body = _Body(receive)
         request = Request(scope, body.receive)
         try:
-            await self._serve(request, body, send)
+            await self._serve(request, body, patiently(send))
         except ClientDisconnect:
             # Nobody is there to be answered; leaving the blocks has ended what was begun.
             return
@@ -139,6 +139,20 @@ def _event(**fields: object) -> bytes:
 
 def _data(content: dict[str, Any]) -> bytes:
     return b"data: " + msgspec.json.encode(content) + b"\n\n"
+
+
+def patiently(send: Send, stalled_s: float = STALLED_S) -> Send:
+    """Return a `send` that raises ClientDisconnect where so long nothing is taken any more."""
+
+    async def patient(message: Message) -> None:
+        try:
+            async with asyncio.timeout(stalled_s):
+                await send(message)
+        except TimeoutError:
+            # A caller that is there but does not read would hold its place for ever.
+            raise ClientDisconnect from None
+
+    return patient
 
 
 class _Body:
