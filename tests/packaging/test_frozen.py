@@ -10,7 +10,7 @@ import pytest
 
 from app.paths import resource
 from engine.config import default_config
-from engine.subprocesses import _environment, command
+from engine.subprocesses import command, environment
 from tests.helpers.packaging_scripts import load
 
 
@@ -28,10 +28,10 @@ def test_children_are_this_program_again(frozen: Path) -> None:
 
 
 def test_children_find_their_libraries_anew(frozen: Path) -> None:
-    environment = _environment()
-    assert environment["PYINSTALLER_RESET_ENVIRONMENT"] == "1"
-    assert environment["PYTHONUTF8"] == "1"
-    assert "PYTHONPATH" not in environment or environment["PYTHONPATH"] == os.environ.get("PYTHONPATH")
+    given = environment()
+    assert given["PYINSTALLER_RESET_ENVIRONMENT"] == "1"
+    assert given["PYTHONUTF8"] == "1"
+    assert "PYTHONPATH" not in given or given["PYTHONPATH"] == os.environ.get("PYTHONPATH")
 
 
 def test_files_that_ship_are_found(frozen: Path) -> None:
