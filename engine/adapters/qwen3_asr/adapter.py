@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from engine.adapters.base import Admission, Decode, Retry, RuntimeOptions
+from engine.adapters.base import Admission, Decode, OutOfMemory, Retry, RuntimeOptions
 from engine.adapters.qwen3_asr.aligner import Companion
 from engine.adapters.qwen3_asr.config import Kind
 from engine.adapters.qwen3_asr.guards import (
@@ -104,18 +104,14 @@ class Qwen3Adapter:
             self._check(admission.chunk)
             if _wants_aligning(admission.chunk):
                 self.companion.prepare()
-        rows = [self._new_row(admission) for admission in admissions]
-        started: list[Row] = []
         try:
-            for row in rows:
-                if not self._is_answered(row):
-                    started.append(row)
-                    self._start(row)
-        except BaseException:
-            self._cache.free([row.slot for row in started if row.slot >= 0])
-            raise
-        self._rows.update((row.decode, row) for row in started)
-        return [row.decode for row in rows]
+            return self._admit(admissions)
+        except OutOfMemory:
+            if not self._listener.num_kept_bytes:
+                raise
+        # What is remembered of other audio must not keep anybody from being heard.
+        self._listener.forget()
+        return self._admit(admissions)
 
     def step(self, running: Sequence[Decode]) -> None:
         """Generate one token for each; a row whose header has just ended reads what is known behind it.
@@ -152,6 +148,20 @@ class Qwen3Adapter:
         self._listener.forget()
         self._cache.resize(slots)
         self.slots = slots
+
+    def _admit(self, admissions: Sequence[Admission]) -> list[Decode]:
+        rows = [self._new_row(admission) for admission in admissions]
+        started: list[Row] = []
+        try:
+            for row in rows:
+                if not self._is_answered(row):
+                    started.append(row)
+                    self._start(row)
+        except BaseException:
+            self._cache.free([row.slot for row in started if row.slot >= 0])
+            raise
+        self._rows.update((row.decode, row) for row in started)
+        return [row.decode for row in rows]
 
     def _check(self, chunk: Chunk) -> None:
         """Raises FailureError where the model cannot do what is asked."""

@@ -10,11 +10,13 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from torch import Tensor
 
-from engine.adapters.base import Admission, Decode, PrefixRollback
+from engine.adapters.base import Admission, Decode, OutOfMemory, PrefixRollback
 from engine.adapters.quantised import is_exact
-from engine.adapters.qwen3_asr.adapter import MEMORY
+from engine.adapters.qwen3_asr.adapter import MEMORY, Qwen3Adapter
 from engine.adapters.qwen3_asr.listening import MemoryLimits
+from engine.adapters.qwen3_asr.model import Qwen3Asr
 from engine.manager.confirm import Hypothesis, Piece, confirmer_for
 from engine.manager.live import Answer, LiveSession, Plan
 from engine.manager.vad import FRAME_SAMPLES, Frames
@@ -222,6 +224,40 @@ def test_what_does_not_fit_is_forgotten_from_its_end(engine: Engine) -> None:
         recalled.append(bounded.adapter.work.num_recalled - before)
     assert recalled[0] == 0
     assert min(recalled[1:]) > 104
+
+
+class Cramped(Qwen3Asr):
+    """A network on a device that has little room beside what is remembered."""
+
+    adapter: Qwen3Adapter
+    room_bytes: int
+
+    @classmethod
+    def like(cls, network: Qwen3Asr, room_bytes: int) -> Cramped:
+        cramped = cls.__new__(cls)
+        vars(cramped).update(vars(network))
+        cramped.room_bytes = room_bytes
+        return cramped
+
+    def encode(self, mel: Tensor) -> Tensor:
+        if self.adapter.num_kept_bytes > self.room_bytes:
+            raise OutOfMemory
+        return super().encode(mel)
+
+
+def test_what_is_remembered_goes_before_anybody_is_turned_away(engine: Engine) -> None:
+    network = Cramped.like(engine.network, room_bytes=2 * WINDOW_BYTES)
+    adapter = Qwen3Adapter(network, engine.vocabulary, "tiny", 2, MEMORY["cpu"])
+    network.adapter = adapter
+    cramped = Engine(network, adapter, engine.vocabulary, engine.text)
+    for names in (("en1", "ko1", "zh1", "en3"), ("ko1", "en1", "en3", "zh2"), ("zh1", "zh2", "ko1", "en1")):
+        chunk = chunk_of(joined(*names)[: 10 * SAMPLE_RATE_HZ], kind=ChunkKind.INTERIM, language="en")
+        (decode,) = cramped.answer(chunk)
+        assert decode.ids == engine.answer(chunk)[0].ids
+    too_long = chunk_of(joined(*["en1"] * 20)[: 26 * SAMPLE_RATE_HZ], kind=ChunkKind.INTERIM, language="en")
+    with pytest.raises(OutOfMemory):
+        adapter.admit([Admission(too_long)])
+    assert cramped.hear(joined("ko1"), language="ko") == engine.hear(joined("ko1"), language="ko")
 
 
 def test_a_stream_that_begins_anew_on_the_way_loses_and_repeats_nothing(engine: Engine) -> None:
