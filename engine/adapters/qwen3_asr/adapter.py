@@ -159,6 +159,8 @@ class Qwen3Adapter:
                     self._start(row)
         except BaseException:
             self._cache.free([row.slot for row in started if row.slot >= 0])
+            for row in rows:
+                self._unaligned.pop(row.decode, None)
             raise
         self._rows.update((row.decode, row) for row in started)
         return [row.decode for row in rows]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import msgspec
 import pytest
 import soundfile
 
-from engine.adapters.base import Admission, Decode, RuntimeOptions
+from engine.adapters.base import Admission, Decode, OutOfMemory, RuntimeOptions
 from engine.adapters.qwen3_asr.adapter import Qwen3Adapter, load_adapter
 from engine.adapters.qwen3_asr.aligner import Companion, Samples
 from engine.adapters.qwen3_asr.aligning import TokenTimes
@@ -115,6 +116,25 @@ def test_words_are_measured_one_answer_a_step_so_that_nothing_else_waits_long(ad
     adapter.step(rest)
     assert (companion.num_aligned, rest[0].outcome is not None) == (2, True)
     adapter.release([decode for decode in running if decode is not running[1]])
+
+
+def test_an_answer_that_is_admitted_beside_one_that_fails_is_let_go(adapter: Qwen3Adapter) -> None:
+    """It waited for its words already; the scheduler admits it again, as another."""
+    foretold = tuple(decode(adapter, chunk()).ids)
+    options = DecodingOptions(word_timestamps=True, language="ko")
+    asked = msgspec.structs.replace(chunk(), options=options, draft_ids=foretold)
+    adapter.resize(1)
+    num_before = num_decodes()
+    with pytest.raises(OutOfMemory):
+        adapter.admit([Admission(asked), Admission(chunk())])
+    assert num_decodes() == num_before
+    assert decode(adapter, asked).ids == list(foretold)
+
+
+def num_decodes() -> int:
+    """Return how many decodings there are anywhere in memory."""
+    gc.collect()
+    return sum(type(found) is Decode for found in gc.get_objects())
 
 
 def test_without_a_companion_a_sentence_lies_where_speech_was() -> None:
