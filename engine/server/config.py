@@ -24,6 +24,8 @@ class ServerConfig(msgspec.Struct, frozen=True, kw_only=True):
     max_upload_bytes: int = 1 << 30
     max_jobs: int = 64
     """Transcriptions at a time, waiting ones included; more are told to come again."""
+    stalled_s: float = 60.0
+    """So long may nothing come of an upload, and nothing be taken of an answer."""
     allowed_origins: tuple[str, ...] = ()
     """Web pages that may call, as "https://example.org"; none by default."""
     allowed_hosts: tuple[str, ...] = ()

@@ -58,6 +58,8 @@ MAX_UNREAD_EVENTS: Final = 10_000
 """So many events a caller may leave unread."""
 LEAST_COMMIT_SAMPLES: Final = SAMPLE_RATE_HZ // 10
 RETRY_S: Final = 0.1
+CLOSING_S: Final = 2.0
+"""A caller that reads nothing does not take the end of the connection either."""
 _PROTOCOL: Final = "realtime"
 _TOO_SLOW: Final = 1008
 _BROKEN: Final = 1011
@@ -169,8 +171,9 @@ class RealtimeSession:
         self._is_ending = True
 
         async def close() -> None:
-            with contextlib.suppress(RuntimeError, WebSocketDisconnect):
-                await self._websocket.close(code)
+            with contextlib.suppress(RuntimeError, WebSocketDisconnect, TimeoutError):
+                async with asyncio.timeout(CLOSING_S):
+                    await self._websocket.close(code)
             self._receiving.cancel()
 
         self._start(close())
@@ -186,8 +189,13 @@ class RealtimeSession:
     async def _send(self) -> None:
         with contextlib.suppress(WebSocketDisconnect, RuntimeError):
             while True:
-                told = await self._outbox.get()
-                await self._websocket.send_text(msgspec.json.encode(told).decode())
+                told = msgspec.json.encode(await self._outbox.get()).decode()
+                try:
+                    async with asyncio.timeout(self._door.config.stalled_s):
+                        await self._websocket.send_text(told)
+                except TimeoutError:
+                    self._end(_TOO_SLOW)
+                    return
 
     async def _receive(self) -> None:
         """Take what the caller says, for as long as it says anything."""

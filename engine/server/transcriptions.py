@@ -22,7 +22,7 @@ from engine.server.form import Asked, read_fields
 from engine.server.heard import MEDIA_TYPES, Deltas, Heard, logprobs_of
 from engine.server.models import list_models
 from engine.server.names import find_model
-from engine.server.uploads import STALLED_S, receive_form
+from engine.server.uploads import receive_form
 
 _DRAINED_BYTES: Final = 1 << 24
 _DRAINING_S: Final = 2.0
@@ -49,7 +49,7 @@ class _Endpoint:
         body = _Body(receive)
         request = Request(scope, body.receive)
         try:
-            await self._serve(request, body, patiently(send))
+            await self._serve(request, body, patiently(send, self._door.config.stalled_s))
         except ClientDisconnect:
             # Nobody is there to be answered; leaving the blocks has ended what was begun.
             return
@@ -58,9 +58,12 @@ class _Endpoint:
             raise
 
     async def _serve(self, request: Request, body: _Body, send: Send) -> None:
-        door = self._door
+        door, config = self._door, self._door.config
         with door.places.one():
-            async with receive_form(request, door.uploads, door.config.max_upload_bytes) as form:
+            receiving = receive_form(
+                request, door.uploads, config.max_upload_bytes, stalled_s=config.stalled_s
+            )
+            async with receiving as form:
                 asked = await self._understand(form.fields)
                 with door.bridge.transcribe(str(form.path), asked.options) as job:
                     answer = _streamed if asked.is_stream else _whole
@@ -141,7 +144,7 @@ def _data(content: dict[str, Any]) -> bytes:
     return b"data: " + msgspec.json.encode(content) + b"\n\n"
 
 
-def patiently(send: Send, stalled_s: float = STALLED_S) -> Send:
+def patiently(send: Send, stalled_s: float) -> Send:
     """Return a `send` that raises ClientDisconnect where so long nothing is taken any more."""
 
     async def patient(message: Message) -> None:

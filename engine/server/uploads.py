@@ -19,8 +19,6 @@ from engine.server.errors import ApiError
 FILE_FIELD: Final = "file"
 MAX_FIELD_BYTES: Final = 64 * 1024
 MAX_FIELDS: Final = 100
-STALLED_S: Final = 60.0
-"""So long may nothing come of an upload."""
 _OVERHEAD_BYTES: Final = 1 << 20
 """Of a body that holds a recording: names, boundaries and the other fields."""
 
@@ -37,7 +35,7 @@ class Form:
 
 @contextlib.asynccontextmanager
 async def receive_form(
-    request: Request, folder: Path, max_bytes: int, *, stalled_s: float = STALLED_S
+    request: Request, folder: Path, max_bytes: int, *, stalled_s: float
 ) -> AsyncIterator[Form]:
     """Receive a form with one recording; at the end of the block nothing of it is left on the disk.
 

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import hypothesis
 import hypothesis.strategies as st
 import pytest
+from starlette.types import Message
 from websockets.exceptions import ConnectionClosedError, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
+from engine.config import EngineConfig
 from engine.protocol.failures import FailureKind
+from engine.server.app import make_app
+from engine.server.bridge import Bridge
+from engine.server.config import ServerConfig
+from engine.server.door import Door
+from engine.server.places import Places
+from engine.server.realtime import MAX_UNREAD_EVENTS
 from tests.helpers.fake_listening import FakeListening
 from tests.helpers.open_door import OpenDoor
 
@@ -144,6 +154,41 @@ def test_items_fail_by_name_where_the_engine_gives_up(door: OpenDoor) -> None:
             hear(socket, "nothing more")
         assert closed.value.rcvd is not None and closed.value.rcvd.code == 1011
     client.is_taking = True
+
+
+@pytest.mark.parametrize("num_unread", [3, MAX_UNREAD_EVENTS])
+def test_a_caller_that_reads_nothing_is_left(tmp_path: Path, num_unread: int) -> None:
+    """It neither takes what it is told nor the end of the connection, and says nothing either."""
+
+    async def call() -> None:
+        config = ServerConfig(model="/models/fake", uploads_folder=str(tmp_path), stalled_s=0.5)
+        engine = EngineConfig(models_folder="", cache_folder="", log_folder="", runtime_folder="")
+        places = Places(1)
+        bridge = Bridge(engine, FakeListening)
+        bridge.open()
+        said = [{"type": "websocket.connect"}, *[{"type": "websocket.receive", "text": "x"}] * num_unread]
+
+        async def receive() -> Message:
+            if not said:
+                await asyncio.Event().wait()
+            return said.pop(0)
+
+        async def send(message: Message) -> None:
+            if message["type"] != "websocket.accept":
+                await asyncio.Event().wait()
+
+        scope = {
+            "type": "websocket", "path": "/v1/realtime", "query_string": b"intent=transcription",
+            "headers": [(b"host", b"localhost")],
+        }  # fmt: skip
+        await make_app(Door(config=config, bridge=bridge, places=places, uploads=tmp_path))(
+            scope, receive, send
+        )
+        assert places.num_taken == 0
+        await bridge.close()
+
+    asyncio.run(asyncio.wait_for(call(), 20.0))
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_only_transcription_is_served(door: OpenDoor) -> None:

@@ -42,5 +42,5 @@ def test_what_is_taken_is_passed_on() -> None:
     async def send(message: Message) -> None:
         sent.append(message)
 
-    asyncio.run(patiently(send)({"type": "http.response.start"}))
+    asyncio.run(patiently(send, 60.0)({"type": "http.response.start"}))
     assert sent == [{"type": "http.response.start"}]

@@ -58,7 +58,7 @@ def receive(
     request = Request({"type": "http", "method": "POST", "headers": raw}, next_message)
 
     async def use() -> tuple[dict[str, list[str]], bytes]:
-        async with receive_form(request, folder, max_bytes) as form:
+        async with receive_form(request, folder, max_bytes, stalled_s=60.0) as form:
             assert form.path.parent == folder
             assert form.num_bytes == len(form.path.read_bytes())
             return form.fields, form.path.read_bytes()
