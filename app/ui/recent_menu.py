@@ -7,12 +7,13 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QMenu, QWidget
 
 from app.ui.settings_keeper import SettingsKeeper
 
 MAX_RECENT: Final = 10
+_WIDEST_PX: Final = 420
 
 
 class RecentMenu(QMenu):
@@ -28,6 +29,7 @@ class RecentMenu(QMenu):
         super().__init__(parent)
         self.setObjectName("recent_files")
         self.setTitle(self.tr("Open &recent"))
+        self.setToolTipsVisible(True)
         self._keeper = keeper
         self.aboutToShow.connect(self.fill)
         self.setEnabled(bool(keeper.now.recent_files))
@@ -42,7 +44,8 @@ class RecentMenu(QMenu):
         paths = self._keeper.now.recent_files
         for number, (path, label) in enumerate(zip(paths, labels(paths), strict=True), 1):
             key = f"&{number % 10}  " if number <= MAX_RECENT else ""
-            entry = self.addAction(key + label.replace("&", "&&"))
+            short = self.fontMetrics().elidedText(label, Qt.TextElideMode.ElideMiddle, _WIDEST_PX)
+            entry = self.addAction(key + short.replace("&", "&&"))
             entry.setToolTip(path)
             entry.triggered.connect(partial(self._open, path))
         self.addSeparator()

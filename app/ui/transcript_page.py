@@ -14,6 +14,7 @@ from app.desk import Desk, Row
 from app.library import Library, RowState, StoredSegment
 from app.texts import failure_text
 from app.ui.background import Background
+from app.ui.elided_label import ElidedLabel
 from app.ui.transcript_view import TranscriptView
 from app.ui.version_bar import VersionBar
 from app.ui.wording import language_names, state_line
@@ -53,12 +54,12 @@ class TranscriptPage(QWidget):
         self._num_reads = 0
         self.view = TranscriptView()
         self.versions = VersionBar(model_name)
-        self._name = QLabel()
+        self._name = ElidedLabel(Qt.TextElideMode.ElideMiddle)
         self._name.setObjectName("recording_name")
         font = self._name.font()
         font.setBold(True)
         self._name.setFont(font)
-        self._facts = QLabel()
+        self._facts = ElidedLabel(Qt.TextElideMode.ElideRight)
         self._facts.setObjectName("recording_facts")
         self._facts.setForegroundRole(QPalette.ColorRole.PlaceholderText)
         self._build()

@@ -63,3 +63,15 @@ def test_the_list_can_be_cleared(rig: WindowRig) -> None:
     rig.window.drop_in.take([rig.make_file("one.wav")])
     choose(rig, "Clear")
     assert rig.keeper.now.recent_files == ()
+
+
+def test_a_long_name_does_not_widen_the_menu(rig: WindowRig) -> None:
+    name = f"{'a very long name ' * 12}.wav"
+    path = rig.make_file(name)
+    rig.window.drop_in.take([path])
+    shown = entries(rig)[0]
+    assert shown.startswith("&1  a very")
+    assert shown.endswith(".wav")
+    assert len(shown) < len(name)
+    assert rig.window.recent.actions()[0].toolTip() == path
+    assert rig.window.recent.toolTipsVisible()
