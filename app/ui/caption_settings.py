@@ -11,7 +11,6 @@ from PySide6.QtGui import QColor, QFont, QIcon, QLinearGradient, QPainter, QPain
 from PySide6.QtWidgets import (
     QCheckBox,
     QColorDialog,
-    QDialog,
     QDialogButtonBox,
     QFontComboBox,
     QFormLayout,
@@ -28,6 +27,7 @@ from app.settings import CaptionStyle, Settings
 from app.ui.caption_view import CaptionView
 from app.ui.caption_window import MOST_LINES, SIZES_PT
 from app.ui.compositor import has_compositor
+from app.ui.form_dialog import FormDialog
 from app.ui.settings_keeper import SettingsKeeper
 from app.ui.wording import plain
 
@@ -38,7 +38,7 @@ _PREVIEW: Final = (520, 210)
 _SKY: Final = ("#86b6dd", "#f1d8b4", "#3d6a4e", "#22402e")
 
 
-class CaptionSettingsDialog(QDialog):
+class CaptionSettingsDialog(FormDialog):
     """The form over `Settings.captions`; each change takes effect at once, in the caption window too."""
 
     def __init__(self, keeper: SettingsKeeper, parent: QWidget | None = None) -> None:
@@ -106,6 +106,8 @@ class CaptionSettingsDialog(QDialog):
         buttons.rejected.connect(self.reject)
         restore = buttons.addButton(self.tr("&Restore defaults"), QDialogButtonBox.ButtonRole.ResetRole)
         restore.setObjectName("caption_restore")
+        # Enter in a field must not throw away what was chosen.
+        restore.setAutoDefault(False)
         restore.clicked.connect(lambda: self._keeper.change(captions=CaptionStyle()))
         column = QVBoxLayout(self)
         column.setSpacing(14)

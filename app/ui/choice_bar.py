@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
@@ -16,6 +16,7 @@ from engine.protocol.transcript import Mode, ModelInfo, Task
 
 MORE_MODELS: Final = "\0more"
 """Data of the entry that opens the Models dialog; no key or path begins with NUL."""
+_GAP_PX: Final = 6
 
 
 class LanguageBox(QComboBox):
@@ -140,19 +141,21 @@ class ChoiceBar(QWidget):
         best = self.tr("Weighs several texts against one another: fewer errors, more time")
         self.mode.setItemData(1, best, Qt.ItemDataRole.ToolTipRole)
         self._labels: list[QLabel] = []
+        self._boxes: list[QComboBox] = []
         row = QHBoxLayout(self)
-        row.setContentsMargins(6, 0, 6, 0)
-        row.setSpacing(6)
+        row.setContentsMargins(_GAP_PX, 0, _GAP_PX, 0)
+        row.setSpacing(_GAP_PX)
         for text, box in (
             (self.tr("&Model"), self.model),
-            (self.tr("&Language"), self.language),
+            (self.tr("Lan&guage"), self.language),
             # Not "&Task": a mnemonic undoes the kerning of "Ta", and Qt cuts what it has not measured.
             (self.tr("Tas&k"), self.task),
-            (self.tr("&Quality"), self.mode),
+            (self.tr("Q&uality"), self.mode),
         ):
             label = QLabel(text)
             label.setBuddy(box)
             self._labels.append(label)
+            self._boxes.append(box)
             row.addWidget(label)
             row.addWidget(box)
         row.addStretch()
@@ -161,18 +164,19 @@ class ChoiceBar(QWidget):
         self.task.activated.connect(lambda _: self.task_chosen.emit(Task(self.task.currentData())))
         self.mode.activated.connect(lambda _: self.mode_chosen.emit(Mode(self.mode.currentData())))
 
+    def sizeHint(self) -> QSize:
+        """Return the room for everything, also while labels are hidden: they come back where it is had."""
+        return QSize(self._width_with(self._labels), super().sizeHint().height())
+
     def minimumSizeHint(self) -> QSize:
         """Return the room the boxes need; without room for them the labels give way."""
-        boxes = (self.model, self.language, self.task, self.mode)
-        width = sum(box.minimumSizeHint().width() for box in boxes) + 2 * 6 + 6 * len(boxes)
+        width = sum(box.minimumSizeHint().width() + _GAP_PX for box in self._boxes) + 2 * _GAP_PX
         return QSize(width, super().minimumSizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Show the labels where there is room for them."""
         super().resizeEvent(event)
-        needed = self.minimumSizeHint().width() + sum(label.sizeHint().width() + 6 for label in self._labels)
-        for label in self._labels:
-            label.setVisible(event.size().width() >= needed)
+        self._show_labels()
 
     def show_settings(self, settings: Settings) -> None:
         """Show the choices of `settings`, and offer what its model can do."""
@@ -183,6 +187,18 @@ class ChoiceBar(QWidget):
         self.task.setCurrentIndex(self.task.findData(settings.task.value))
         self.task.setEnabled(chosen is None or chosen.can_translate)
         self.mode.setCurrentIndex(self.mode.findData(settings.mode.value))
+        self._show_labels()
+
+    def _show_labels(self) -> None:
+        """Show all labels, or only the one whose box says least by itself, or none."""
+        for shown in (self._labels, self._labels[-1:], []):
+            if self.width() >= self._width_with(shown):
+                break
+        for label in self._labels:
+            label.setVisible(label in shown)
+
+    def _width_with(self, labels: Sequence[QLabel]) -> int:
+        return sum(one.sizeHint().width() + _GAP_PX for one in (*labels, *self._boxes)) + 2 * _GAP_PX
 
     def _fill_models(self, key: str) -> None:
         with QSignalBlocker(self.model):

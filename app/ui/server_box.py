@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QPushButton,
+    QSizePolicy,
     QSpinBox,
     QWidget,
 )
@@ -36,7 +37,7 @@ class ServerBox(QGroupBox):
         self._form = QFormLayout(self)
         self._form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         self._serves = QCheckBox(
-            self.tr("Let programs on this computer transcribe &with Jamak (OpenAI's API)")
+            self.tr("Let pro&grams on this computer transcribe with Jamak (OpenAI's API)")
         )
         self._serves.setObjectName("settings_serves")
         self._serves.setAccessibleName(plain(self._serves.text()))
@@ -47,7 +48,9 @@ class ServerBox(QGroupBox):
         self._port.setGroupSeparatorShown(False)
         self._port.setKeyboardTracking(False)
         self._port.setValue(keeper.now.server_port)
+        self._port.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self._address = _shown("settings_server_address")
+        self._port.setMinimumHeight(self._address.sizeHint().height())
         self._hidden_key = _shown("settings_server_key")
         self._hidden_key.setEchoMode(QLineEdit.EchoMode.Password)
         self._remark = QLabel()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
-    QDialog,
     QDialogButtonBox,
     QFileDialog,
     QFormLayout,
@@ -29,6 +28,7 @@ from app.settings import Theme, UiLanguage
 from app.ui.caption_settings import CaptionSettingsDialog
 from app.ui.choice_bar import LanguageBox
 from app.ui.engine_box import EngineBox
+from app.ui.form_dialog import FormDialog
 from app.ui.model_shelf import ModelShelf
 from app.ui.server_box import ServerBox
 from app.ui.server_switch import ServerSwitch
@@ -43,7 +43,7 @@ _FRAME_PX: Final = 60
 """Of what surrounds a window on the screen."""
 
 
-class SettingsDialog(QDialog):
+class SettingsDialog(FormDialog):
     """The form over a `SettingsKeeper`."""
 
     def __init__(
@@ -58,7 +58,6 @@ class SettingsDialog(QDialog):
         self._shelf = shelf
         self.setObjectName("settings_dialog")
         self.setWindowTitle(self.tr("Settings"))
-        self.setMinimumWidth(_WIDTH_PX)
         close = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         close.rejected.connect(self.reject)
         inner = QWidget()
@@ -71,19 +70,26 @@ class SettingsDialog(QDialog):
         column.addWidget(self._appearance())
         column.addWidget(self._behaviour())
         column.addStretch()
+        _align(inner.findChildren(QFormLayout))
         area = QScrollArea()
         area.setFrameShape(QFrame.Shape.NoFrame)
         area.setWidgetResizable(True)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         area.setWidget(inner)
+        # There is no scrolling to the side: nothing may be cut there, whatever the language.
+        needed = inner.minimumSizeHint().width() + area.verticalScrollBar().sizeHint().width()
+        area.setMinimumWidth(max(needed, _WIDTH_PX))
         whole = QVBoxLayout(self)
         whole.setSpacing(12)
         whole.addWidget(area)
         whole.addWidget(close)
         # All of it where the screen has room, with what the longest remark may add.
         wanted = inner.sizeHint().height() + close.sizeHint().height() + _REMARK_PX
-        self.resize(_WIDTH_PX, min(wanted, self.screen().availableGeometry().height() - _FRAME_PX))
+        self.resize(
+            self.minimumSizeHint().width(),
+            min(wanted, self.screen().availableGeometry().height() - _FRAME_PX),
+        )
 
     def done(self, result: int) -> None:
         """Keep what was typed last; both ways of closing end here."""
@@ -136,9 +142,9 @@ class SettingsDialog(QDialog):
         self._hotwords.setPlaceholderText(self.tr("Names and words that will come up, with spaces between"))
         _row(form, self.tr("&Model"), model)
         _row(form, self.tr("&Language"), language)
-        _row(form, self.tr("Tas&k"), task)
+        _row(form, self.tr("Ta&sk"), task)
         _row(form, self.tr("&Quality"), mode)
-        _row(form, self.tr("Words to ex&pect"), self._hotwords)
+        _row(form, self.tr("Wor&ds to expect"), self._hotwords)
         _row(form, self.tr("&Initial prompt"), self._prompt)
         form.addRow("", self._check("word_timestamps", self.tr("&Word-level timings")))
         return box
@@ -243,8 +249,23 @@ def _group(title: str) -> tuple[QGroupBox, QFormLayout]:
     box = QGroupBox(title)
     form = QFormLayout(box)
     form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
-    form.setLabelAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
     return box, form
+
+
+def _align(forms: Iterable[QFormLayout]) -> None:
+    """Let the fields of all groups begin at one line, each label beside its field."""
+    beside = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+    labels: list[QLabel] = []
+    for form in forms:
+        form.setLabelAlignment(beside)
+        for row in range(form.rowCount()):
+            item = form.itemAt(row, QFormLayout.ItemRole.LabelRole)
+            if item is not None and isinstance(label := item.widget(), QLabel):
+                labels.append(label)
+    width = max(label.sizeHint().width() for label in labels)
+    for label in labels:
+        label.setMinimumWidth(width)
+        label.setAlignment(beside)
 
 
 def _choice(name: str, items: list[tuple[str, str]], chosen: str) -> QComboBox:

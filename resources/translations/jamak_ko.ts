@@ -333,16 +333,16 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
         <translation>모델(&amp;M)</translation>
     </message>
     <message>
-        <source>&amp;Language</source>
-        <translation>언어(&amp;L)</translation>
+        <source>Lan&amp;guage</source>
+        <translation>언어(&amp;G)</translation>
+    </message>
+    <message>
+        <source>Q&amp;uality</source>
+        <translation>품질(&amp;U)</translation>
     </message>
     <message>
         <source>Tas&amp;k</source>
         <translation>작업(&amp;T)</translation>
-    </message>
-    <message>
-        <source>&amp;Quality</source>
-        <translation>품질(&amp;Q)</translation>
     </message>
     <message>
         <source>More models…</source>
@@ -1257,8 +1257,8 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
         <translation>다른 프로그램에서 쓰기</translation>
     </message>
     <message>
-        <source>Let programs on this computer transcribe &amp;with Jamak (OpenAI&apos;s API)</source>
-        <translation>이 컴퓨터의 프로그램이 Jamak으로 받아쓰게 하기(OpenAI API)(&amp;W)</translation>
+        <source>Let pro&amp;grams on this computer transcribe with Jamak (OpenAI&apos;s API)</source>
+        <translation>이 컴퓨터의 프로그램이 Jamak으로 받아쓰게 하기(OpenAI API)(&amp;G)</translation>
     </message>
     <message>
         <source>&amp;Port</source>
@@ -1351,16 +1351,16 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
         <translation>언어(&amp;L)</translation>
     </message>
     <message>
-        <source>Tas&amp;k</source>
-        <translation>작업(&amp;T)</translation>
-    </message>
-    <message>
         <source>&amp;Quality</source>
         <translation>품질(&amp;Q)</translation>
     </message>
     <message>
-        <source>Words to ex&amp;pect</source>
-        <translation>나올 단어(&amp;P)</translation>
+        <source>Ta&amp;sk</source>
+        <translation>작업(&amp;S)</translation>
+    </message>
+    <message>
+        <source>Wor&amp;ds to expect</source>
+        <translation>나올 단어(&amp;D)</translation>
     </message>
     <message>
         <source>&amp;Initial prompt</source>
@@ -1408,7 +1408,7 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
     </message>
     <message>
         <source>Caption wind&amp;ow</source>
-        <translation>자막 창(&amp;W)</translation>
+        <translation>자막 창(&amp;O)</translation>
     </message>
     <message>
         <source>Behaviour</source>

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible, QAction, QKeySequence
@@ -12,6 +15,7 @@ from PySide6.QtWidgets import (
     QApplication,
     QComboBox,
     QDialog,
+    QLabel,
     QLineEdit,
     QPlainTextEdit,
     QProgressBar,
@@ -20,9 +24,13 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
+from app.settings import UiLanguage
+from app.ui.caption_settings import CaptionSettingsDialog
 from app.ui.help_dialog import ShortcutsDialog
+from app.ui.main_window import MainWindow
 from app.ui.models_dialog import ModelsDialog
 from app.ui.settings_dialog import SettingsDialog
+from app.ui.translation import Translation
 from tests.helpers.window_rig import WindowRig
 
 _KINDS = (
@@ -128,3 +136,42 @@ def test_the_rows_are_spoken_with_their_state(rig: WindowRig) -> None:
     rig.add("talk.wav")
     model = rig.window.side.list.rows
     assert model.data(model.index(0), Qt.ItemDataRole.AccessibleTextRole) == "talk.wav, Starting…"
+
+
+def mnemonics(texts: Iterable[str]) -> list[str]:
+    """Return the letters that Alt reaches, in lower case."""
+    return [letter.lower() for text in texts for letter in re.findall(r"&(\w)", text.replace("&&", ""))]
+
+
+def labels_of(parent: QWidget) -> list[str]:
+    """Return the texts of the labels and buttons in a window that may hold a mnemonic."""
+    kinds = parent.findChildren(QLabel), parent.findChildren(QAbstractButton)
+    return [one.text() for kind in kinds for one in kind if one.isVisibleTo(parent)]
+
+
+@pytest.mark.parametrize("language", UiLanguage)
+def test_each_letter_of_alt_does_one_thing(
+    rig: WindowRig, qtbot: QtBot, qapp: QApplication, language: UiLanguage
+) -> None:
+    """Alt+L was both the Live menu and the language, and Qt then does neither."""
+    translation = Translation(qapp)
+    translation.use(language)
+    try:
+        dialog = SettingsDialog(rig.keeper, rig.shelf, rig.server)
+        captions = CaptionSettingsDialog(rig.keeper)
+        window = MainWindow(rig.window.parts)
+    finally:
+        translation.use(UiLanguage.ENGLISH)
+        translation.clear()
+    qtbot.addWidget(dialog)
+    qtbot.addWidget(captions)
+    window.resize(1600, 700)
+    window.show()
+    menus = [action.text() for action in window.menuBar().actions()]
+    window_letters = mnemonics([*menus, *labels_of(window.choices)])
+    window.detach()
+    window.hide()
+    window.deleteLater()
+    for letters in (window_letters, mnemonics(labels_of(dialog)), mnemonics(labels_of(captions))):
+        assert len(letters) > 5
+        assert sorted(letters) == sorted(set(letters))

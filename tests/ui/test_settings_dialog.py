@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QPlainTextEdit
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QPlainTextEdit, QScrollArea, QWidget
 from pytestqt.qtbot import QtBot
 
 from app import settings
@@ -96,3 +97,27 @@ def test_what_is_no_language_gives_way_to_the_chosen_one(qtbot: QtBot) -> None:
     line.editingFinished.emit()
     assert box.language == "ko"
     assert box.currentText() == "한국어 – Korean"
+
+
+def test_enter_in_a_field_leaves_the_dialog_open(dialog: SettingsDialog, qtbot: QtBot) -> None:
+    """It pressed Close, so the server's answer to a typed address was never seen."""
+    for name in ("settings_hotwords", "settings_engine_server", "settings_export_folder"):
+        field = dialog.findChild(QLineEdit, name)
+        assert field is not None
+        field.setFocus()
+        qtbot.keyClick(field, Qt.Key.Key_Return)
+        assert dialog.isVisible()
+    qtbot.keyClick(dialog, Qt.Key.Key_Escape)
+    assert not dialog.isVisible()
+
+
+def test_nothing_is_cut_at_the_side(dialog: SettingsDialog) -> None:
+    area = dialog.findChild(QScrollArea)
+    assert area is not None
+    assert area.widget().minimumSizeHint().width() <= area.viewport().width()
+
+
+def test_the_fields_of_all_groups_begin_at_one_line(dialog: SettingsDialog) -> None:
+    names = ("settings_task", "settings_engine_key", "settings_server_port", "settings_theme")
+    fields = [dialog.findChild(QWidget, name) for name in names]
+    assert len({field.mapTo(dialog, QPoint()).x() for field in fields if field is not None}) == 1

@@ -10,7 +10,9 @@ from PySide6.QtWidgets import QApplication, QLabel, QMessageBox, QPushButton, QW
 from pytestqt.qtbot import QtBot
 
 from app.library import RowState
+from app.ui.elided_label import ElidedLabel
 from app.ui.library_list import LibraryList
+from app.ui.wording import plain
 from engine.protocol.events import ModelState, Tail, WorkerPhase
 from engine.protocol.failures import FailureKind
 from engine.protocol.transcript import Task
@@ -335,3 +337,39 @@ def test_a_model_that_cannot_translate_is_not_asked_to(rig: WindowRig) -> None:
     now = rig.keeper.now
     assert (now.model, now.task, now.language) == ("qwen3-asr-0.6b", Task.TRANSCRIBE, None)
     assert not rig.window.choices.task.isEnabled()
+
+
+def test_a_long_name_does_not_widen_the_window(rig: WindowRig, qtbot: QtBot) -> None:
+    """The window grew to the name's width, and squeezed the list beside it."""
+    rig.window.resize(1000, 700)
+    name = f"{'a very long name ' * 12}.wav"
+    rig.window.drop_in.take([rig.make_file(name)])
+    shown = rig.window.page.findChild(ElidedLabel, "recording_name")
+    assert shown is not None
+    qtbot.wait_until(lambda: shown.text() == name)
+    QApplication.processEvents()
+    assert rig.window.width() == 1000
+    assert shown.shown_text.startswith("a very")
+    assert shown.shown_text.endswith(".wav")
+    assert len(shown.shown_text) < len(name)
+
+
+def test_a_name_is_never_taken_for_markup(rig: WindowRig) -> None:
+    rig.window.drop_in.take([rig.make_file("<i>one<br>two.wav")])
+    shown = rig.window.page.findChild(QLabel, "recording_name")
+    assert shown is not None
+    assert shown.textFormat() is Qt.TextFormat.PlainText
+
+
+def test_labels_of_the_tool_bar_come_back_with_the_room(rig: WindowRig) -> None:
+    """Once hidden they stayed so, however wide the window became."""
+
+    def shown(width: int) -> list[str]:
+        rig.window.resize(width, 700)
+        QApplication.processEvents()
+        labels = rig.window.choices.findChildren(QLabel)
+        return [plain(label.text()) for label in labels if label.isVisible()]
+
+    assert shown(1500) == ["Model", "Language", "Task", "Quality"]
+    assert shown(800) == []
+    assert shown(1500) == ["Model", "Language", "Task", "Quality"]
