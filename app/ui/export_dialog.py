@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final, assert_never
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QGuiApplication, QIcon, QPalette
+from PySide6.QtGui import QGuiApplication, QPalette
 from PySide6.QtWidgets import (
     QAbstractButton,
     QCheckBox,
@@ -79,7 +79,6 @@ class ExportDialog(QDialog):
         self.export_button = self.buttons.addButton(self.tr("&Export"), _ROLE.AcceptRole)
         self.copy_button = self.buttons.addButton(self.tr("&Copy as text"), _ROLE.ActionRole)
         self.close_button = self.buttons.addButton(QDialogButtonBox.StandardButton.Close)
-        self.close_button.setIcon(QIcon())
         self._fill(format)
         self._build()
         self._connect()

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QFontDatabase, QIcon, QPalette
+from PySide6.QtGui import QFontDatabase, QPalette
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -134,7 +134,6 @@ class ReportDialog(QDialog):
         self.result_line.setTextFormat(Qt.TextFormat.PlainText)
         self.result_line.setWordWrap(True)
         self.result_line.setForegroundRole(QPalette.ColorRole.PlaceholderText)
-        self.close_button.setIcon(QIcon())
         self.save_button.setEnabled(False)
         self.save_button.setDefault(True)
         self.show_button.hide()

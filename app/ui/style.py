@@ -72,8 +72,9 @@ QStatusBar::item { border: none; }
 QFrame#notice, QFrame#trouble {
     background: palette(base); border: 1px solid palette(mid); border-radius: 6px;
 }
-QSplitter::handle { background: palette(mid); }
+QSplitter#splitter::handle { background: palette(mid); }
 QToolTip { padding: 4px; }
+QDialogButtonBox { dialogbuttonbox-buttons-have-icons: 0; }
 """
 
 
