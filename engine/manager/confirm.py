@@ -85,6 +85,10 @@ class Confirmer(Protocol):
     num_revisions: int
     """Hypotheses that contradicted confirmed text."""
 
+    def contradicts(self, hypothesis: Hypothesis) -> bool:
+        """Say whether a hypothesis does not begin with the confirmed text."""
+        ...
+
     def update(self, hypothesis: Hypothesis) -> Update:
         """Take the next hypothesis."""
         ...
@@ -137,6 +141,11 @@ class _Window:
     def tail(self) -> tuple[Piece, ...]:
         return self._tail
 
+    def contradicts(self, hypothesis: Hypothesis) -> bool:
+        """Say whether a hypothesis does not begin with the confirmed text."""
+        confirmed = _spoken_ids(self._open)
+        return _spoken_ids(hypothesis.pieces)[: len(confirmed)] != confirmed
+
     def finish(self, hypothesis: Hypothesis | None) -> Update:
         """Confirm all of the last hypothesis; None: of the one before it."""
         rest = self._tail if hypothesis is None else self._behind_confirmed(hypothesis)
@@ -161,13 +170,12 @@ class _Window:
 
     def _behind_confirmed(self, hypothesis: Hypothesis) -> tuple[Piece, ...]:
         """Return what a hypothesis says behind the confirmed text."""
-        confirmed = [piece.id for piece in self._open if not piece.is_special]
+        if self.contradicts(hypothesis):
+            self.num_revisions += 1
+            return self._later(hypothesis)
+        num_confirmed = len(_spoken_ids(self._open))
         said = [index for index, piece in enumerate(hypothesis.pieces) if not piece.is_special]
-        if [hypothesis.pieces[index].id for index in said[: len(confirmed)]] == confirmed:
-            first = said[len(confirmed) - 1] + 1 if confirmed else 0
-            return hypothesis.pieces[first:]
-        self.num_revisions += 1
-        return self._later(hypothesis)
+        return hypothesis.pieces[said[num_confirmed - 1] + 1 if num_confirmed else 0 :]
 
     def _later(self, hypothesis: Hypothesis) -> tuple[Piece, ...]:
         """Find by time where a contradicting hypothesis goes on, and leave out what it says again."""
@@ -182,7 +190,7 @@ class _Window:
         if not later:
             return ()
         rest = pieces[later[0] :]
-        before = [piece.id for piece in self._open if not piece.is_special]
+        before = _spoken_ids(self._open)
         for count in range(min(MAX_REPEATED_IDS, len(before), len(rest)), 1, -1):
             if [piece.id for piece in rest[:count]] == before[-count:]:
                 return rest[count:]
@@ -266,6 +274,10 @@ def _num_same(one: Sequence[Piece], other: Sequence[Piece]) -> int:
     pairs = zip(one, other, strict=False)
     differing = (index for index, (left, right) in enumerate(pairs) if left.id != right.id)
     return next(differing, min(len(one), len(other)))
+
+
+def _spoken_ids(pieces: Sequence[Piece]) -> list[int]:
+    return [piece.id for piece in pieces if not piece.is_special]
 
 
 def _is_mark(piece: Piece) -> bool:

@@ -75,6 +75,7 @@ class Counts:
 
     num_planned: int = 0
     num_superseded: int = 0
+    """Decodes that a newer one replaced, or an older one overtook."""
     num_forced: int = 0
     """Windows that were full before their text was agreed on."""
     num_reanchored: int = 0
@@ -184,13 +185,16 @@ class LiveSession:
         if not is_closing and self._is_beyond(plan.end):
             # Its words behind the mark must not be told with those before it.
             return None
+        hypothesis = Hypothesis((*plan.prefix, *answer.pieces), plan.end, plan.start)
+        if self._is_overtaken(hypothesis):
+            self.counts.num_superseded += 1
+            return None
         self._decoded = max(self._decoded, plan.end)
         speech = self.hearing.num_speech(plan.start, plan.end)
         if plan.language is None:
             self.lock.detect(answer.language, answer.language_probability, speech, is_last=is_closing)
         elif plan.language == self.lock.language:
             self.lock.confirm(answer.language_probability, speech)
-        hypothesis = Hypothesis((*plan.prefix, *answer.pieces), plan.end, plan.start)
         if is_closing:
             return self._close(hypothesis)
         if answer.is_suspect:
@@ -283,6 +287,13 @@ class LiveSession:
 
     def _is_beyond(self, end: int) -> bool:
         return bool(self._marks) and end > self._marks[0]
+
+    def _is_overtaken(self, hypothesis: Hypothesis) -> bool:
+        """Say whether more was confirmed meanwhile, and otherwise, by a model that knows no times.
+
+        Nobody could say where such an answer goes on; the next decode has all of that as its prefix.
+        """
+        return self._anchor_window is not None and self._confirmer.contradicts(hypothesis)
 
     def _is_due(self, utterance: Utterance) -> bool:
         """Say whether it is time for an interim decode."""
