@@ -267,8 +267,9 @@ class Qwen3Adapter:
         """Note how probable it is that the header is about to say that nobody speaks."""
         place, name = len(row.header), len(self._silence) - 1
         if not row.is_headed and place < name and tuple(row.header) == self._silence[:place]:
-            share = float(torch.softmax(logits, dim=-1)[self._silence[place]])
-            row.no_speech_prob = share * (row.no_speech_prob if place else 1.0)
+            row.silence_share *= float(torch.softmax(logits, dim=-1)[self._silence[place]])
+            if place == name - 1:
+                row.no_speech_prob = row.silence_share
 
     def _judge(self, row: Row) -> None:
         """Set the outcome of a row that has said its last."""

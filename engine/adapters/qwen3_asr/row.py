@@ -40,6 +40,8 @@ class Row:
     num_steps: int = 0
     num_drafted: int = 0
     no_speech_prob: float = 0.0
+    silence_share: float = 1.0
+    """How probable the header of silence is, as far as its beginning was looked at."""
     reason: FinishReason | None = None
     header: list[int] = field(default_factory=list)
     is_headed: bool = False

@@ -7,10 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from torch import Tensor
 
 from engine.adapters.base import Admission, Decode, Retry
 from engine.adapters.loops import LOOP_KEPT_REPEATS, LOOP_MIN_REPEATS
 from engine.adapters.quantised import is_exact
+from engine.adapters.qwen3_asr.adapter import MEMORY, Qwen3Adapter
+from engine.adapters.qwen3_asr.model import Qwen3Asr
 from engine.messages import ChunkKind, FinishReason
 from engine.protocol.failures import FailureError, FailureKind
 from engine.protocol.transcript import Task
@@ -72,6 +75,34 @@ def test_nothing_is_said_in_silence(engine: Engine, options: dict[str, str], lev
     assert finished(decode).reason is FinishReason.SILENCE
     assert engine.text.segments(decode.ids, decode.logprobs, finished(decode)) == ()
     assert decode.language == options.get("language")
+
+
+class Headless(Qwen3Asr):
+    """A network that would rather say anything than how a header begins, by very little."""
+
+    language_id: int
+
+    @classmethod
+    def like(cls, network: Qwen3Asr, language_id: int) -> Headless:
+        headless = cls.__new__(cls)
+        vars(headless).update(vars(network))
+        headless.language_id = language_id
+        return headless
+
+    def head(self, states: Tensor) -> Tensor:
+        logits = super().head(states)
+        logits[:, self.language_id] = -torch.inf
+        logits[:, self.language_id] = logits.max(dim=-1).values - 0.01
+        return logits
+
+
+def test_an_answer_with_an_odd_header_is_no_sign_of_silence(engine: Engine) -> None:
+    """How a header begins is as probable whoever speaks; only the name in it tells."""
+    network = Headless.like(engine.network, engine.vocabulary.encode("language")[0])
+    adapter = Qwen3Adapter(network, engine.vocabulary, "tiny", 1, MEMORY["cpu"])
+    headless = Engine(network, adapter, engine.vocabulary, engine.text)
+    (decode,) = headless.answer(chunk_of(phrase("en1").pcm))
+    assert finished(decode).no_speech_prob == 0.0
 
 
 def test_a_chunk_that_joins_later_says_the_same_as_alone(engine: Engine) -> None:
