@@ -31,7 +31,7 @@ class LanguageBox(QComboBox):
         super().__init__(parent)
         self.setEditable(True)
         self.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
-        self.setMinimumContentsLength(14)
+        self.setMinimumContentsLength(13)
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.setMaxVisibleItems(18)
         completer = QCompleter(self.model(), self)
@@ -136,6 +136,7 @@ class ChoiceBar(QWidget):
         self.task.addItem(self.tr("Transcribe"), Task.TRANSCRIBE.value)
         self.task.addItem(self.tr("Translate to English"), Task.TRANSLATE.value)
         self.mode = _combo("mode", self.tr("Quality"))
+        self.mode.setMinimumWidth(0)
         self.mode.addItem(self.tr("Fast"), Mode.FAST.value)
         self.mode.addItem(self.tr("Best"), Mode.BEST.value)
         best = self.tr("Weighs several texts against one another: fewer errors, more time")
@@ -198,7 +199,8 @@ class ChoiceBar(QWidget):
             label.setVisible(label in shown)
 
     def _width_with(self, labels: Sequence[QLabel]) -> int:
-        return sum(one.sizeHint().width() + _GAP_PX for one in (*labels, *self._boxes)) + 2 * _GAP_PX
+        shown = (*labels, *self._boxes)
+        return sum(max(one.sizeHint().width(), one.minimumWidth()) + _GAP_PX for one in shown) + 2 * _GAP_PX
 
     def _fill_models(self, key: str) -> None:
         with QSignalBlocker(self.model):

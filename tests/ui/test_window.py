@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QMessageBox, QPushButton, QW
 from pytestqt.qtbot import QtBot
 
 from app.library import RowState
+from app.ui.choice_bar import ChoiceBar
 from app.ui.elided_label import ElidedLabel
 from app.ui.library_list import LibraryList
 from app.ui.wording import plain
@@ -373,3 +374,14 @@ def test_labels_of_the_tool_bar_come_back_with_the_room(rig: WindowRig) -> None:
     assert shown(1500) == ["Model", "Language", "Task", "Quality"]
     assert shown(800) == []
     assert shown(1500) == ["Model", "Language", "Task", "Quality"]
+
+
+def test_short_of_room_the_tool_bar_keeps_the_label_that_says_most(rig: WindowRig, qtbot: QtBot) -> None:
+    """ "Fast" alone says nothing; a model's and a language's name do."""
+    bar = ChoiceBar(rig.shelf)
+    qtbot.addWidget(bar)
+    bar.show_settings(rig.keeper.now)
+    bar.show()
+    bar.resize(bar.sizeHint().width() - 1, bar.height())
+    visible = [label for label in bar.findChildren(QLabel) if label.isVisible()]
+    assert [label.buddy() for label in visible] == [bar.mode]
