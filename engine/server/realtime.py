@@ -87,11 +87,19 @@ async def _serve(door: Door, websocket: WebSocket) -> None:
     settings = RealtimeSettings(
         model=asked or RealtimeSettings().model, vad=websocket.query_params.get("vad") != "false"
     )
-    model = await _find_model(door, settings)
+    # An engine that is being started may take longer than callers wait for the handshake.
+    model = await _find_model(door, settings) if door.bridge.has_engine else None
+    offered = websocket.scope.get("subprotocols") or []
+    await websocket.accept(subprotocol=_PROTOCOL if _PROTOCOL in offered else None)
+    try:
+        model = model or await _find_model(door, settings)
+    except ApiError as error:
+        with contextlib.suppress(RuntimeError, WebSocketDisconnect):
+            await websocket.send_text(msgspec.json.encode(error_event(error)).decode())
+            await websocket.close(_BROKEN)
+        return
     tape = Tape(door.uploads / new_id("tape"))
     try:
-        offered = websocket.scope.get("subprotocols") or []
-        await websocket.accept(subprotocol=_PROTOCOL if _PROTOCOL in offered else None)
         await RealtimeSession(door, websocket, tape, settings, model).run()
     finally:
         tape.close()

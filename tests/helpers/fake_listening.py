@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from pathlib import Path
+from typing import Final
 
 from engine.config import EngineConfig
 from engine.protocol.events import (
@@ -20,6 +21,17 @@ from engine.protocol.events import (
 from engine.protocol.failures import FailureKind, failure
 from engine.protocol.requests import JobId
 from engine.protocol.transcript import ModelInfo, ModelPhase, Options, VadSettings
+
+FAKE: Final = ModelInfo(
+    key="/models/fake",
+    name="fake",
+    family="Fake",
+    size_bytes=0,
+    languages=("en",),
+    can_translate=False,
+    phase=ModelPhase.INSTALLED,
+    folder="/models/fake",
+)
 
 
 class FakeListening:
@@ -42,17 +54,7 @@ class FakeListening:
 
     def list_models(self) -> JobId:
         job = f"list-{next(self._ids)}"
-        model = ModelInfo(
-            key="/models/fake",
-            name="fake",
-            family="Fake",
-            size_bytes=0,
-            languages=("en",),
-            can_translate=False,
-            phase=ModelPhase.INSTALLED,
-            folder="/models/fake",
-        )
-        self._tell(ModelList(job=job, models=(model,), folder="", free_bytes=0), JobDone(job=job))
+        self._tell(ModelList(job=job, models=(FAKE,), folder="", free_bytes=0), JobDone(job=job))
         return job
 
     def transcribe(self, path: str, options: Options, resume_at_sample: int | None = None) -> JobId:

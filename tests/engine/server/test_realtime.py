@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,14 +18,16 @@ from websockets.exceptions import ConnectionClosedError, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
 from engine.config import EngineConfig
+from engine.protocol.events import JobDone, ModelList
 from engine.protocol.failures import FailureKind
+from engine.protocol.requests import JobId
 from engine.server.app import make_app
 from engine.server.bridge import Bridge
 from engine.server.config import ServerConfig
 from engine.server.door import Door
 from engine.server.places import Places
 from engine.server.realtime import MAX_UNREAD_EVENTS
-from tests.helpers.fake_listening import FakeListening
+from tests.helpers.fake_listening import FAKE, FakeListening
 from tests.helpers.open_door import OpenDoor
 
 SECOND = base64.b64encode(bytes(48_000)).decode()
@@ -202,6 +205,52 @@ def test_an_unknown_model_is_refused_at_the_door(door: OpenDoor) -> None:
     with pytest.raises(InvalidStatus) as refused:
         dial(door, "intent=transcription&model=nobody")
     assert refused.value.response.status_code == 404
+
+
+class Starting(FakeListening):
+    """Is not there before `arrive`."""
+
+    def start(self) -> None:
+        self._asked = threading.Event()
+
+    def list_models(self) -> JobId:
+        self._asked.set()
+        return "list-early"
+
+    def arrive(self) -> None:
+        """Begin to answer, once somebody has asked."""
+        assert self._asked.wait(20.0)
+        super().start()
+        self._tell(ModelList(job="list-early", models=(FAKE,), folder="", free_bytes=0))
+        self._tell(JobDone(job="list-early"))
+
+
+@pytest.fixture
+def early(tmp_path: Path) -> Iterator[OpenDoor]:
+    door = OpenDoor(tmp_path, "/models/fake", make_client=Starting)
+    yield door
+    door.close()
+
+
+def arrive(door: OpenDoor) -> None:
+    client = door.door.bridge.client
+    assert isinstance(client, Starting)
+    client.arrive()
+
+
+def test_nobody_waits_for_the_engine_before_the_handshake(early: OpenDoor) -> None:
+    """Callers give up on handshakes after ten seconds; engines on slow machines take longer."""
+    with dial(early) as socket:
+        arrive(early)
+        hear(socket, "session.created")
+
+
+def test_an_unknown_model_is_told_when_the_engine_is_there(early: OpenDoor) -> None:
+    with dial(early, "intent=transcription&model=nobody") as socket:
+        arrive(early)
+        assert hear(socket, "error")["error"]["code"] == "model_not_found"
+        with pytest.raises(ConnectionClosedError):
+            socket.recv(timeout=20)
 
 
 def test_a_web_page_is_refused(door: OpenDoor) -> None:
