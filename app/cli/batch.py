@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+import hashlib
+import os
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from app import texts
@@ -13,8 +16,10 @@ from app.cli.transcribe import File, Run, Transcribing, find_files, prepare_fold
 from app.jobs import JobPhase
 from app.texts import failure_line, tr
 from engine.export import file_name, render
+from engine.private_folder import make_private_folder
 from engine.protocol.events import Event, LanguageDetected, SegmentDone
 from engine.protocol.failures import Failure
+from engine.rendezvous import FileLock
 
 
 def run_batch(session: Session, console: Console, paths: Sequence[str], wish: Transcribing) -> int:
@@ -23,6 +28,44 @@ def run_batch(session: Session, console: Console, paths: Sequence[str], wish: Tr
     if problem is not None:
         console.complain(problem)
         return 1
+    with alone_in(_roots(paths, wish), Path(session.config.runtime_folder)) as is_alone:
+        if not is_alone:
+            console.tell("jamak: " + tr("cli_batch_taken"))
+            return 1
+        return _run_alone(session, console, paths, wish)
+
+
+@contextlib.contextmanager
+def alone_in(roots: Iterable[Path], runtime_folder: Path) -> Iterator[bool]:
+    """Keep other batches of this machine out of these folders; yield False if one is there already.
+
+    The locks lie in the runtime folder: not every disk on a network knows locks.
+    """
+    locks = []
+    try:
+        make_private_folder(runtime_folder)
+        for root in sorted({root.resolve() for root in roots}):
+            digest = hashlib.sha256(os.fsencode(root)).hexdigest()[:16]
+            locks.append(FileLock(runtime_folder / f"batch-{digest}.lock"))
+        is_alone = all(lock.try_take() for lock in locks)
+    except OSError:
+        # Work done twice is better than none.
+        is_alone = True
+    try:
+        yield is_alone
+    finally:
+        for lock in locks:
+            lock.release()
+
+
+def _roots(paths: Sequence[str], wish: Transcribing) -> list[Path]:
+    """Return the folders that this batch keeps ledgers in."""
+    if wish.output_folder is not None:
+        return [wish.output_folder]
+    return [path if path.is_dir() else path.parent for path in map(Path, paths)]
+
+
+def _run_alone(session: Session, console: Console, paths: Sequence[str], wish: Transcribing) -> int:
     places = Places(paths, wish)
     found = list(find_files(paths))
     files = [file for file in found if file.is_ended or not places.is_done(file)]

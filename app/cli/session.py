@@ -20,6 +20,7 @@ class Session:
     """A started client, closed at the end of the `with` block, Ctrl-C included."""
 
     def __init__(self, config: EngineConfig, make_client: ClientMaker) -> None:
+        self.config = config
         self._events: queue.SimpleQueue[Event] = queue.SimpleQueue()
         self.client: Client = make_client(config, self._events.put, name="cli")
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from app import texts
+from app.cli.batch import alone_in
 from app.cli.ledger import FOLDER
 from app.cli.run import run
 from engine.config import default_config
@@ -90,6 +91,28 @@ def test_what_is_done_is_not_done_again(talks: Talks) -> None:
     assert talks.asked == ["new.wav"]
     assert talks.run() == 0
     assert talks.asked == []
+
+
+def test_a_folder_is_worked_on_by_one_batch_at_a_time(talks: Talks) -> None:
+    talks.add("a.wav")
+    with alone_in([talks.folder], Path(default_config().runtime_folder)) as is_alone:
+        assert is_alone
+        assert talks.run() == 1
+        assert "another batch" in talks.err
+    assert talks.run() == 0
+    assert talks.asked == ["a.wav"]
+
+
+def test_two_batches_in_different_folders_know_nothing_of_each_other(tmp_path: Path) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
+    with alone_in([one], tmp_path / "run") as first, alone_in([two], tmp_path / "run") as second:
+        assert first and second
+
+
+def test_a_batch_is_not_kept_from_its_work_where_no_lock_can_be_made(tmp_path: Path) -> None:
+    (tmp_path / "run").write_text("a file, not a folder")
+    with alone_in([tmp_path], tmp_path / "run") as is_alone:
+        assert is_alone
 
 
 @pytest.mark.parametrize("change", ["content", "options", "format", "text is gone"])
