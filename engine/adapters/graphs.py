@@ -17,6 +17,9 @@ Work = Callable[[], None]
 _NUM_WARM_UPS: Final = 3
 """Runs before a recording, in which libraries choose their kernels and take their workspaces."""
 
+_failed: Final[list[Any]] = []
+"""Graphs whose recording failed: torch's allocator goes on asking them what is theirs."""
+
 
 class Recorder(Protocol):
     """Turns work into something that does the same work again."""
@@ -68,10 +71,13 @@ class CudaRecorder:
                 pool = None if self._first is None else self._first.pool()
                 with torch.cuda.graph(graph, pool=pool, stream=self._stream):
                     work()
-            except BaseException:
-                # Leaving a recording that failed raises before the stream is changed back.
+            except BaseException as error:
+                # Leaving a recording that failed raises before the stream is changed back, and says
+                # nothing of what went wrong in it.
                 torch.cuda.set_stream(current)
-                raise
+                _failed.append(graph)
+                cause = error.__context__
+                raise cause if isinstance(cause, RuntimeError) else error from None
             self._first = self._first or graph
 
         def replay() -> None:

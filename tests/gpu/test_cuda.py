@@ -98,7 +98,8 @@ def test_windows_encoded_together_are_those_encoded_alone(whisper_base: Path) ->
     mel = log_mel([SPEECH[index * 9_000 :] for index in range(11)], network.config.dims.n_mels)
     together = network.encode(mel)
     alone = torch.cat([network.encode(mel[index : index + 1]) for index in range(11)])
-    assert (together - alone).abs().max() < 0.1
+    # A few states are forty times larger than most, and rounded as coarsely.
+    assert (together - alone).float().norm() < 0.02 * alone.float().norm()
     exact = load_whisper(whisper_base, RuntimeOptions(device="cpu", dtype="float32"))
     assert (together[:2].float().cpu() - exact.encode(mel[:2])).abs().mean() < 0.01
 
@@ -115,8 +116,9 @@ def test_a_pass_that_waits_for_the_device_is_not_recorded_and_leaves_the_stream_
     device = torch.device("cuda")
     value = torch.ones(4, device=device)
     stream = torch.cuda.current_stream()
-    with torch.inference_mode(), pytest.raises(RuntimeError):
+    with torch.inference_mode(), pytest.raises(RuntimeError) as caught:
         CudaRecorder(device).record(lambda: print(value.sum().item()))
+    assert "previous error" not in str(caught.value), "not why it failed, but that it did"
     assert torch.cuda.current_stream() == stream
 
 
