@@ -19,10 +19,11 @@ from engine.adapters.qwen3_asr.aligning import (
     units_of,
 )
 from engine.adapters.qwen3_asr.config import Kind, Qwen3Config, unsupported
-from engine.adapters.qwen3_asr.features import log_mel_windows
+from engine.adapters.qwen3_asr.features import log_mel_windows, within_full_scale
 from engine.adapters.qwen3_asr.load import load_network
 from engine.adapters.qwen3_asr.model import Qwen3Asr
 from engine.adapters.qwen3_asr.vocabulary import Vocabulary, read_vocabulary
+from engine.adapters.runtime import out_of_memory_raised
 from engine.messages import SAMPLE_RATE_HZ
 from engine.protocol.failures import FailureError
 
@@ -65,8 +66,8 @@ class ForcedAligner:
         network, marks = self._network, self._vocabulary.marks
         asked = [(*self._vocabulary.encode(word), self._timestamp_id, self._timestamp_id) for word in words]
         behind = [marks.audio_end, *(id_ for ids in asked for id_ in ids)]
-        with torch.inference_mode():
-            windows = log_mel_windows(torch.from_numpy(pcm.copy()), network.config.audio.window_frames)
+        with torch.inference_mode(), out_of_memory_raised():
+            windows = log_mel_windows(within_full_scale(pcm), network.config.audio.window_frames)
             audio = [network.encode(mel) for mel in windows]
             x = torch.cat([network.embed([marks.audio_start]), *audio, network.embed(behind)])
             if len(x) > network.row_shape.max_tokens:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
@@ -21,6 +22,11 @@ MIN_SAMPLES: Final = 8_000
 """Shorter clips are followed by silence, as in the reference."""
 _DYNAMIC_RANGE: Final = 8.0
 """In powers of ten below a clip's loudest point; what is quieter is cut off."""
+
+
+def within_full_scale(pcm: np.ndarray) -> Tensor:
+    """Return samples, (samples ≥ 1,) float32; louder ones are made quieter, as where it was trained."""
+    return torch.from_numpy(pcm / max(1.0, float(np.abs(pcm).max())))
 
 
 @torch.inference_mode()

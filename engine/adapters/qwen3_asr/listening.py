@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from engine.adapters.growing_kv import GrowingKV, Remembered
-from engine.adapters.qwen3_asr.features import log_mel_windows
+from engine.adapters.qwen3_asr.features import log_mel_windows, within_full_scale
 from engine.adapters.qwen3_asr.model import Qwen3Asr
 from engine.adapters.recent import Recent
 
@@ -68,9 +68,7 @@ class Listener:
         of what is read next. `is_growing` says that the same audio will come again, with more behind it.
         Raises OutOfMemory.
         """
-        # Louder than full scale is made quieter, as where the network was trained.
-        samples = torch.from_numpy(pcm / max(1.0, float(np.abs(pcm).max())))
-        windows = log_mel_windows(samples, self._network.config.audio.window_frames)
+        windows = log_mel_windows(within_full_scale(pcm), self._network.config.audio.window_frames)
         whole = [mel for mel in windows if mel.shape[1] == self._network.config.audio.window_frames]
         keys = _keys(head, whole)
         num_known = self._recall(row, keys)

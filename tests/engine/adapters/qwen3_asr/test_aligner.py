@@ -12,11 +12,13 @@ import pytest
 import soundfile
 import torch
 
-from engine.adapters.base import RuntimeOptions
+from engine.adapters.base import OutOfMemory, RuntimeOptions
 from engine.adapters.qwen3_asr.aligner import Companion, ForcedAligner, load_aligner
 from engine.adapters.qwen3_asr.aligning import token_times, units_of
 from engine.adapters.qwen3_asr.config import Kind
 from engine.adapters.qwen3_asr.load import load_network
+from engine.adapters.qwen3_asr.model import Qwen3Asr
+from engine.adapters.qwen3_asr.vocabulary import read_vocabulary
 from engine.protocol.failures import FailureError, FailureKind
 from tests.helpers.tiny_aligner import TINY, make_native_aligner, make_original_aligner
 
@@ -120,6 +122,47 @@ def test_an_aligner_of_another_vocabulary_is_refused(native: Path, tmp_path: Pat
     with pytest.raises(FailureError) as refused:
         load_aligner(folder, RUNTIME)
     assert refused.value.failure.kind is FailureKind.MODEL_UNSUPPORTED
+
+
+class Ears(Qwen3Asr):
+    """A network that keeps what it hears."""
+
+    heard: list[torch.Tensor]
+
+    def encode(self, mel: torch.Tensor) -> torch.Tensor:
+        self.heard.append(mel)
+        return super().encode(mel)
+
+
+class Full(Qwen3Asr):
+    """A network on a device that has no room for the last product."""
+
+    def head(self, states: torch.Tensor) -> torch.Tensor:
+        raise torch.OutOfMemoryError
+
+
+def aligner_of(network: Qwen3Asr, native: Path) -> ForcedAligner:
+    """Return an aligner of a network that is otherwise like the one in the folder."""
+    vars(network).update(vars(load_network(native, RUNTIME, Kind.ALIGNER)))
+    vocabulary = read_vocabulary(native, network.config)
+    assert vocabulary.marks.timestamp is not None
+    return ForcedAligner(network, vocabulary, vocabulary.marks.timestamp)
+
+
+def test_sound_beyond_full_scale_is_heard_as_where_the_network_was_trained(native: Path) -> None:
+    ears = Ears.__new__(Ears)
+    aligner = aligner_of(ears, native)
+    ears.heard = []
+    loud = speech(1) * np.float32(40.0)
+    for pcm in (loud, loud / np.abs(loud).max()):
+        aligner.times(pcm, ["one"])
+    assert torch.equal(*ears.heard)
+
+
+def test_words_that_find_no_room_are_not_aligned(native: Path) -> None:
+    aligner = aligner_of(Full.__new__(Full), native)
+    with pytest.raises(OutOfMemory):
+        aligner.times(speech(1), ["one"])
 
 
 def test_times_that_make_no_sense_are_not_told(aligner: ForcedAligner) -> None:
