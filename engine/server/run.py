@@ -19,12 +19,14 @@ import uvicorn
 
 from engine.client.client import EngineClient
 from engine.config import EngineConfig
+from engine.rendezvous import FileLock
 from engine.server.app import make_app
 from engine.server.bridge import Bridge, ClientMaker
 from engine.server.config import ServerConfig, is_loopback
 from engine.server.door import Door
 from engine.server.places import Places
 
+LOCK_NAME: Final = "lock"
 _STDIN: Final = 0
 _ABANDONED_S: Final = 24 * 3600.0
 _GRACE_S: Final = 5
@@ -45,7 +47,7 @@ def run_server(
     cannot be kept.
     """
     assert config.api_key is not None or is_loopback(config.host), "others need a key"
-    with _folder_below(Path(config.uploads_folder)) as uploads:
+    with folder_below(Path(config.uploads_folder)) as uploads:
         door = Door(
             config=config,
             bridge=Bridge(engine, make_client),
@@ -80,18 +82,28 @@ def url_of(listener: socket.socket) -> str:
 
 
 @contextlib.contextmanager
-def _folder_below(root: Path) -> Iterator[Path]:
+def folder_below(root: Path) -> Iterator[Path]:
     """Make a folder for one run; those of runs that were killed long ago go with it."""
     root.mkdir(parents=True, exist_ok=True, mode=0o700)
     for old in root.iterdir():
-        with contextlib.suppress(OSError):
-            if time.time() - old.stat().st_mtime > _ABANDONED_S:
-                shutil.rmtree(old, ignore_errors=True)
+        _remove_if_abandoned(old)
     folder = Path(tempfile.mkdtemp(dir=root))
+    # An idle server's folder looks as old as one that was left behind.
+    lock = FileLock(folder / LOCK_NAME)
+    lock.try_take()
     try:
         yield folder
     finally:
+        lock.release()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _remove_if_abandoned(folder: Path) -> None:
+    with contextlib.suppress(OSError):
+        lock = FileLock(folder / LOCK_NAME)
+        if time.time() - folder.stat().st_mtime > _ABANDONED_S and lock.try_take():
+            lock.release()
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 class _Server(uvicorn.Server):

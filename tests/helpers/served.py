@@ -14,6 +14,7 @@ import openai
 import soundfile
 
 from engine.config import EngineConfig
+from engine.server.run import LOCK_NAME
 from tests.helpers.processes import descendants_of, wait_until_gone
 from tests.helpers.toy import toy_audio, write_toy_model
 
@@ -74,7 +75,8 @@ class Served:
     @property
     def uploads(self) -> list[Path]:
         """What lies on the disk of uploads now."""
-        return [path for path in (self.folder / "cache" / "uploads").rglob("*") if path.is_file()]
+        found = (self.folder / "cache" / "uploads").rglob("*")
+        return [path for path in found if path.is_file() and path.name != LOCK_NAME]
 
     def client(self, **changes: object) -> openai.OpenAI:
         """Return the official SDK, which tries nothing twice unless it is told to."""
