@@ -203,7 +203,7 @@ def _kind(found: _Found) -> Kind:
     architectures = found.config.get("architectures") or ()
     is_aligner = (
         _ALIGNER_ARCHITECTURE in architectures
-        or (found.is_original and "classify_num" in found.inner)
+        or (found.is_original and found.inner.get("classify_num") is not None)
         or found.inner.get("model_type") == _ALIGNER_TYPE
     )
     return Kind.ALIGNER if is_aligner else Kind.RECOGNISER

@@ -70,6 +70,12 @@ def test_both_layouts_have_the_same_vocabulary(tmp_path: Path) -> None:
         assert native.text_of(native.encode(text)) == text
 
 
+def test_a_recogniser_that_names_no_number_of_labels_is_no_aligner(tmp_path: Path) -> None:
+    """Savers write what a checkpoint has none of as null."""
+    folder = write_original(tmp_path / "model", thinker_config__classify_num=None)
+    assert read_config(folder).kind is Kind.RECOGNISER
+
+
 def test_shards_are_one_network(tmp_path: Path) -> None:
     folder = copy_native(tmp_path / "sharded")
     weights = load_file(folder / "model.safetensors")
