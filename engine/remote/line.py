@@ -188,12 +188,20 @@ class Line:
             await self._socket.close()
 
 
+class _Connect(connect):
+    """Goes where it was told and nowhere else: sound and key are for that server alone."""
+
+    def process_redirect(self, exc: Exception) -> Exception | str:
+        """Let an answer that points elsewhere be the refusal that it is for uploads, too."""
+        return exc
+
+
 async def open_line(server: Elsewhere, key: str, chunk: Chunk) -> Line:
     """Call a server on behalf of the session of `chunk`. Raises NoLine, LineLost."""
     # No detector there (an extension of Jamak's own door): what is sent was found to be speech here.
     address = "ws" + server.server.removeprefix("http") + "/realtime?intent=transcription&vad=false"
     try:
-        socket = await connect(
+        socket = await _Connect(
             address,
             additional_headers=headers(key),
             open_timeout=OPEN_S,

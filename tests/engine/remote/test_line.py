@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 from websockets.asyncio.server import ServerConnection, serve
+from websockets.datastructures import Headers
+from websockets.http11 import Request, Response
 
 from engine.messages import Chunk, ChunkKind, DecodingOptions, RequestKey
 from engine.protocol.elsewhere import Elsewhere
@@ -193,3 +195,26 @@ def test_a_server_without_an_endpoint_is_called_once() -> None:
                 assert await hear(chunk(index, 0.0, 1.0, ChunkKind.INTERIM)) is None
 
     asyncio.run(play())
+
+
+def test_sound_goes_to_no_server_that_another_one_points_to() -> None:
+    called: list[str] = []
+
+    async def play() -> None:
+        async def elsewhere(socket: ServerConnection) -> None:
+            called.append("elsewhere")
+            await openai(Played(socket))
+
+        async with serve(elsewhere, "127.0.0.1", 0) as other:
+            place = f"ws://127.0.0.1:{other.sockets[0].getsockname()[1]}/v1/realtime"
+
+            def point(_: ServerConnection, __: Request) -> Response:
+                return Response(307, "Temporary Redirect", Headers(Location=place), b"")
+
+            async with serve(elsewhere, "127.0.0.1", 0, process_request=point) as pointing:
+                port = pointing.sockets[0].getsockname()[1]
+                server = Elsewhere(f"http://127.0.0.1:{port}/v1", "whisper")
+                assert await Lines().hear(server, "key", chunk(0, 0.0, 1.0, ChunkKind.INTERIM)) is None
+
+    asyncio.run(asyncio.wait_for(play(), 20.0))
+    assert called == []
