@@ -136,17 +136,33 @@ class KVCache:
         self._shrink()
 
     def copy_text(self, moves: Sequence[Move]) -> None:
-        """Let each target say what its source did; no row is both.
-
-        What they have in common is left as it is: beams part late, so little is copied.
-        """
+        """Let each target say what its source did; no row is both."""
+        if not moves:
+            return
         with torch.inference_mode(), out_of_memory_raised():
-            for move in moves:
-                new = slice(move.num_common, self._lengths[move.source])
-                for layer in self.layers:
-                    layer.self_keys[move.target, :, new] = layer.self_keys[move.source, :, new]
-                    layer.self_values[move.target, :, new] = layer.self_values[move.source, :, new]
-                self._lengths[move.target] = self._lengths[move.source]
+            if self.layers[0].self_keys.device.type == "cpu":
+                self.copy_one_by_one(moves)
+            else:
+                self.copy_at_once(moves)
+        for move in moves:
+            self._lengths[move.target] = self._lengths[move.source]
+
+    def copy_one_by_one(self, moves: Sequence[Move]) -> None:
+        """Copy what source and target do not have in common: beams part late, so that is little."""
+        for move in moves:
+            new = slice(move.num_common, self._lengths[move.source])
+            for layer in self.layers:
+                layer.self_keys[move.target, :, new] = layer.self_keys[move.source, :, new]
+                layer.self_values[move.target, :, new] = layer.self_values[move.source, :, new]
+
+    def copy_at_once(self, moves: Sequence[Move]) -> None:
+        """Copy whole texts, for a device where each piece of work costs the same, however small it is."""
+        rows = torch.tensor([(move.source, move.target) for move in moves])
+        sources, targets = rows.to(self.layers[0].self_keys.device).T
+        length = max(self._lengths[move.source] for move in moves)
+        for layer in self.layers:
+            for text in (layer.self_keys[:, :, :length], layer.self_values[:, :, :length]):
+                text[targets] = text[sources]
 
     def resize(self, num_slots: int) -> None:
         """Hold at most `num_slots` rows; rows in use beyond it live on until they are freed.

@@ -56,8 +56,7 @@ class WhisperAdapter:
         self._name = name
         self._cache = network.new_cache(slots)
         self.device = network.described
-        config = network.config
-        self._rules = TokenRules(vocabulary, config.suppress_ids, config.suppress_ids_begin)
+        self._rules = TokenRules(vocabulary, network.config.suppress_ids, network.config.suppress_ids_begin)
         self._rows: dict[Decode, Row] = {}
         self._recent_audio: Recent[bytes, Tensor] = Recent(RECENT_AUDIO_BYTES, lambda states: states.nbytes)
         self._rejected: Recent[AttemptsKey, tuple[Attempt, ...]] = Recent(RECENT_ATTEMPTS, len)
@@ -257,11 +256,13 @@ class WhisperAdapter:
         heard: Sequence[Tensor | None] = [None] * len(rows)
         if attention is not None:
             heard = _portions(attention, [len(places) for places in allowed])
+        moves = []
         for row, of_row, of_heard in zip(rows, choices, heard, strict=True):
             row.num_steps += 1
             if of_heard is not None and row.hears_each_step:
                 row.hear(of_heard[0])
-            self._cache.copy_text(row.take(of_row))
+            moves.extend(row.take(of_row))
+        self._cache.copy_text(moves)
         self._judge_ended(rows)
 
     def _choose(
@@ -291,9 +292,8 @@ class WhisperAdapter:
         read = [(*row.prompt, *row.prefix, *row.ids) for row in rows]
         decoded = self._network.prefill(self._cache, slots, read, with_attention=True)
         assert decoded.attention is not None
-        for row, attention in zip(
-            rows, _portions(decoded.attention, [len(ids) for ids in read]), strict=True
-        ):
+        heard = _portions(decoded.attention, [len(ids) for ids in read])
+        for row, attention in zip(rows, heard, strict=True):
             row.hear_answer(attention)
 
     def _judge(self, row: Row) -> None:

@@ -61,6 +61,26 @@ def test_a_beam_takes_over_the_text_of_another_from_where_they_part(cache: KVCac
         assert bool((layer.cross_keys[first] == 1.0).all())
 
 
+def test_texts_copied_at_once_are_those_copied_one_by_one(cache: KVCache) -> None:
+    moves = [Move(source=0, target=2, num_common=1), Move(source=1, target=3)]
+    cache.allocate(4)
+    for row, length in enumerate((5, 3, 4, 0)):
+        fill(cache, row, row + 1.0, length)
+        for layer in cache.layers:
+            layer.self_keys[row, :, :1] = layer.self_values[row, :, :1] = 1.0
+    texts = [text for layer in cache.layers for text in (layer.self_keys, layer.self_values)]
+    before = [text.clone() for text in texts]
+    cache.copy_one_by_one(moves)
+    wanted = [(text[2, :, :5].clone(), text[3, :, :3].clone()) for text in texts]
+    for text, old in zip(texts, before, strict=True):
+        text.copy_(old)
+    cache.copy_at_once(moves)
+    for text, (second, third), old in zip(texts, wanted, before, strict=True):
+        assert torch.equal(text[2, :, :5], second)
+        assert torch.equal(text[3, :, :3], third)
+        assert torch.equal(text[:2], old[:2])
+
+
 def test_rows_beside_another_hear_its_window_and_take_no_other(cache: KVCache) -> None:
     [first] = cache.allocate(1)
     beside = cache.allocate_beside(first, 2)
