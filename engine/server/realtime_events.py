@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
+from engine.languages import LANGUAGE_CODES
 from engine.protocol.transcript import Options, VadSettings
 from engine.server.errors import ApiError
 from engine.server.languages import code_of
@@ -229,6 +230,9 @@ def _transcription(told: dict[str, Any]) -> dict[str, Any]:
         changes["model"] = changes["model"] or "whisper-1"
     if changes.get("language"):
         changes["language"] = code_of(changes["language"])
+        # The engine would refuse all that is heard from now on.
+        if changes["language"] not in LANGUAGE_CODES:
+            raise _bad("session.audio.input.transcription.language", "it is a language's code or name")
     return changes
 
 

@@ -95,6 +95,7 @@ def test_what_is_not_named_stays_and_null_turns_detection_off() -> None:
         {"audio": {"input": {"turn_detection": {"type": "semantic_vad", "eagerness": "very"}}}},
         {"audio": {"input": {"turn_detection": {"type": "semantic_vad", "eagerness": ["low"]}}}},
         {"audio": {"input": {"transcription": {"model": 3}}}},
+        {"audio": {"input": {"transcription": {"language": "klingon"}}}},
         {"audio": {"input": {"transcription": {"prompt": "a" * 9_000}}}},
     ],
 )
