@@ -27,6 +27,8 @@ log = logging.getLogger(__name__)
 BLOCK_SAMPLES: Final = SAMPLE_RATE_HZ // 2
 LEAST_SAMPLES: Final = SAMPLE_RATE_HZ // 20
 """Less is not worth a message, unless a mark waits behind it."""
+FRAME_SAMPLES: Final = 512
+"""Of the engine's detector."""
 MAX_DEATHS: Final = 3
 _PASSING: Final = frozenset({FailureKind.ENGINE_DIED, FailureKind.WORKER_DIED})
 
@@ -52,6 +54,8 @@ class Leg:
         self._unflushed: deque[int] = deque()
         """Asked for, and not told yet."""
         self._turned_until = first
+        self._is_speaking = False
+        """A turn was told to have begun, and not to have ended."""
         self._num_deaths = 0
         self.failure: Failure | None = None
         """Why it gave up; its items have no more to hope for."""
@@ -132,13 +136,17 @@ class Leg:
                 self._confirmed = max(self._confirmed, sample)
                 while self._unflushed and self._unflushed[0] <= sample:
                     self._unflushed.popleft()
-            case SpeechStarted(sample=sample) | SpeechEnded(sample=sample):
-                if sample < self._turned_until:
+            case SpeechStarted(sample=sample):
+                # Sound that is heard again is cut into frames that lie a little differently.
+                if self._is_speaking or sample + FRAME_SAMPLES < self._turned_until:
                     return False
-                self._turned_until = sample
-                if isinstance(event, SpeechEnded):
-                    # The engine flushes there by itself, unless it dies before.
-                    self._unflushed.append(sample)
+                self._is_speaking, self._turned_until = True, sample
+            case SpeechEnded(sample=sample):
+                if not self._is_speaking:
+                    return False
+                self._is_speaking, self._turned_until = False, sample
+                # The engine flushes there by itself, unless it dies before.
+                self._unflushed.append(sample)
             case JobDone():
                 return False
             case _:

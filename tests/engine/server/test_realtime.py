@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import queue
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,9 +19,10 @@ from websockets.exceptions import ConnectionClosedError, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
 from engine.config import EngineConfig
-from engine.protocol.events import JobDone, ModelList
+from engine.protocol.events import Event, Flushed, JobDone, ModelList, SpeechEnded, SpeechStarted
 from engine.protocol.failures import FailureKind
 from engine.protocol.requests import JobId
+from engine.protocol.transcript import Options, VadSettings
 from engine.server.app import make_app
 from engine.server.bridge import Bridge
 from engine.server.config import ServerConfig
@@ -243,6 +245,48 @@ def test_nobody_waits_for_the_engine_before_the_handshake(early: OpenDoor) -> No
     with dial(early) as socket:
         arrive(early)
         hear(socket, "session.created")
+
+
+class Turning(FakeListening):
+    """Says of turns what a test has it say; `jobs` are its sessions in their order."""
+
+    def listen(self, options: Options, start_sample: int = 0, turns: VadSettings | None = None) -> JobId:
+        job = super().listen(options, start_sample, turns)
+        self.jobs.put(job)
+        return job
+
+    def start(self) -> None:
+        self.jobs: queue.SimpleQueue[JobId] = queue.SimpleQueue()
+        super().start()
+
+    def tell(self, *events: Event) -> None:
+        self._tell(*events)
+
+
+def test_turns_that_are_heard_again_are_told_once(tmp_path: Path) -> None:
+    """An engine that dies within a turn, or right behind it, begins anew in its middle."""
+    door = OpenDoor(tmp_path, "/models/fake", make_client=Turning)
+    kinds: list[str] = []
+    try:
+        with dial(door) as socket:
+            hear(socket, "session.created")
+            client = door.door.bridge.client
+            assert isinstance(client, Turning)
+            client.tell(SpeechStarted(job=client.jobs.get(timeout=20), sample=1_600))
+            client.fail(FailureKind.ENGINE_DIED)
+            job = client.jobs.get(timeout=20)
+            client.tell(SpeechStarted(job=job, sample=3_200), SpeechEnded(job=job, sample=16_000))
+            client.fail(FailureKind.ENGINE_DIED)
+            job = client.jobs.get(timeout=20)
+            client.tell(SpeechStarted(job=job, sample=3_200), SpeechEnded(job=job, sample=16_100))
+            client.tell(Flushed(job=job, sample=16_100), SpeechStarted(job=job, sample=15_900))
+            client.tell(SpeechEnded(job=job, sample=32_000), Flushed(job=job, sample=32_000))
+            while kinds.count("conversation.item.input_audio_transcription.completed") < 2:
+                kinds.append(json.loads(socket.recv(timeout=20))["type"].removeprefix("input_audio_buffer."))
+    finally:
+        door.close()
+    turns = [kind for kind in kinds if kind in ("speech_started", "speech_stopped", "committed")]
+    assert turns == ["speech_started", "speech_stopped", "committed"] * 2
 
 
 def test_an_unknown_model_is_told_when_the_engine_is_there(early: OpenDoor) -> None:
