@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import threading
+import time
+from collections.abc import Iterator
+from types import FrameType
+
 import pytest
 from pytestqt.qtbot import QtBot
 
@@ -51,3 +56,40 @@ def test_after_the_end_nothing_is_done_or_delivered(background: Background, qtbo
     background.run(lambda: 2, told.append)
     qtbot.wait(1)
     assert told == []
+
+
+@pytest.fixture
+def slow_to_let_go() -> Iterator[None]:
+    """Threads that begin now keep what they know for a while when a piece of work is done."""
+
+    def linger(frame: FrameType, event: str, arg: object) -> None:
+        if event == "return" and frame.f_code is Background._work.__code__:
+            time.sleep(0.02)
+
+    threading.setprofile(linger)
+    yield
+    threading.setprofile(None)
+
+
+def test_what_work_knows_ends_on_the_windows_thread(
+    slow_to_let_go: None, background: Background, qtbot: QtBot
+) -> None:
+    """A dialog that the helper thread was the last to know was destroyed by it, and Qt fell over later."""
+    ended_on: list[threading.Thread] = []
+
+    class Widget:
+        def __del__(self) -> None:
+            ended_on.append(threading.current_thread())
+
+        def show(self, result: int) -> None:
+            pass
+
+    def want() -> None:
+        widget = Widget()
+        background.run(lambda: len(vars(widget)), widget.show)
+
+    for _ in range(5):
+        want()
+    qtbot.wait_until(lambda: len(ended_on) == 5)
+    assert set(ended_on) == {threading.main_thread()}
+    background.close()
