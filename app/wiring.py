@@ -213,8 +213,9 @@ class Session(QObject):
     def _find_key(self) -> None:
         """Let the engine have the key of the server elsewhere; a keyring that is locked takes its time."""
         if server := self._keeper.now.engine_server:
+            link = self._link
             threading.Thread(
-                target=lambda: self._link.use_key(server, find_key(server)), daemon=True, name="engine-key"
+                target=lambda: link.use_key(server, find_key(server)), daemon=True, name="engine-key"
             ).start()
 
     def _connect(self) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import threading
+from collections.abc import Callable
 from typing import Final
 
-from PySide6.QtCore import QSignalBlocker, Signal, SignalInstance
+from PySide6.QtCore import QObject, QSignalBlocker, Signal, SignalInstance
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QComboBox,
@@ -39,15 +40,13 @@ class EngineBox(QGroupBox):
     keyring is asked on threads of their own, and not waited for: one that is locked asks back.
     """
 
-    _key_found = Signal(str, str)
-    _key_refused = Signal(object)
-
     def __init__(self, keeper: SettingsKeeper, shelf: ModelShelf, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._keeper = keeper
         self._shelf = shelf
-        self._key_found.connect(shelf.ask_server)
-        self._key_refused.connect(self._tell_failure)
+        self._keyring = _Keyring(self)
+        self._keyring.found.connect(shelf.ask_server)
+        self._keyring.refused.connect(self._tell_failure)
         self.setObjectName("settings_engine")
         self.setTitle(self.tr("A server instead of this computer"))
         self._address = QLineEdit(keeper.now.engine_server)
@@ -146,23 +145,9 @@ class EngineBox(QGroupBox):
         self._key.clear()
         if typed:
             self._shelf.ask_server(server, typed)
-        work = self._keep_key if typed else self._find_key
-        threading.Thread(target=work, args=(server, typed), daemon=True, name="keyring").start()
-
-    def _keep_key(self, server: str, key: str) -> None:
-        try:
-            keep_key(server, key)
-        except FailureError as error:
-            self._emit(self._key_refused, error.failure)
-
-    def _find_key(self, server: str, _: str) -> None:
-        self._emit(self._key_found, server, find_key(server))
-
-    @staticmethod
-    def _emit(signal: SignalInstance, *told: object) -> None:
-        # The dialog may have been closed meanwhile.
-        with contextlib.suppress(RuntimeError):
-            signal.emit(*told)
+            self._keyring.keep(server, typed)
+        else:
+            self._keyring.find(server)
 
     def _forget_server(self) -> None:
         self._tell("")
@@ -193,6 +178,40 @@ class EngineBox(QGroupBox):
 
     def _tell(self, text: str) -> None:
         self._remark.setText(text)
+
+
+class _Keyring(QObject):
+    """Asks the system's keyring, which may ask the person first: on threads that know no widget.
+
+    The last to know a widget must never be another thread: it would end there. (`app/ui/background.py`)
+    """
+
+    found = Signal(str, str)
+    """server, key"""
+    refused = Signal(object)
+    """Failure"""
+
+    def keep(self, server: str, key: str) -> None:
+        """Keep a key; `refused` where it cannot be."""
+        self._begin(lambda: self._keep(server, key))
+
+    def find(self, server: str) -> None:
+        """Look for a server's key; `found` tells it, "" where there is none."""
+        self._begin(lambda: self._tell(self.found, server, find_key(server)))
+
+    def _begin(self, work: Callable[[], None]) -> None:
+        threading.Thread(target=work, daemon=True, name="keyring").start()
+
+    def _keep(self, server: str, key: str) -> None:
+        try:
+            keep_key(server, key)
+        except FailureError as error:
+            self._tell(self.refused, error.failure)
+
+    def _tell(self, signal: SignalInstance, *told: object) -> None:
+        # The dialog may have been closed meanwhile.
+        with contextlib.suppress(RuntimeError):
+            signal.emit(*told)
 
 
 class _Note(QLabel):
