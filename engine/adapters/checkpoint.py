@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
 from engine.adapters.ctranslate2 import BadModelFile, head_count, read_variables, whisper_tensors
+from engine.adapters.small_files import MAX_CONFIG_BYTES, read_object
 from engine.adapters.tensors import Tensors, WeightSource
 from engine.protocol.failures import FailureError, FailureKind, failure
-
-_MAX_JSON_BYTES: Final = 32 * 1024 * 1024
-"""Index files of the largest sharded models stay below 10 MB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +52,9 @@ def open_checkpoint(folder: Path) -> Checkpoint:
     if not (folder / "config.json").is_file():
         raise FailureError(failure(FailureKind.MODEL_MISSING, folder.name, str(folder)))
     try:
-        config = _read_json(folder / "config.json")
+        config = read_object(folder / "config.json", MAX_CONFIG_BYTES)
         generation_path = folder / "generation_config.json"
-        generation = _read_json(generation_path) if generation_path.is_file() else {}
+        generation = read_object(generation_path, MAX_CONFIG_BYTES) if generation_path.is_file() else {}
         if (folder / "model.bin").is_file():
             variables = read_variables(folder / "model.bin")
             heads = {
@@ -70,15 +67,6 @@ def open_checkpoint(folder: Path) -> Checkpoint:
         raise FailureError(reason) from error
     except (OSError, ValueError, BadModelFile, SafetensorError) as error:
         raise broken_model(folder, str(error)) from error
-
-
-def _read_json(path: Path) -> dict[str, Any]:
-    if path.stat().st_size > _MAX_JSON_BYTES:
-        raise ValueError(f"{path.name} is too large")
-    value = json.loads(path.read_text(encoding="utf-8"))
-    if not isinstance(value, dict):
-        raise ValueError(f"{path.name} is not an object")
-    return value
 
 
 def _safetensors(folder: Path) -> dict[str, WeightSource]:
@@ -104,7 +92,7 @@ def _shards(folder: Path) -> list[Path]:
         if not path.is_file():
             raise _Incomplete("no model.safetensors and no model.bin; pickled weights are never opened")
         return [path]
-    weight_map = _read_json(index_path).get("weight_map")
+    weight_map = read_object(index_path, MAX_CONFIG_BYTES).get("weight_map")
     if not isinstance(weight_map, dict) or not weight_map:
         raise ValueError(f"{index_path.name} names no shards")
     names = sorted({str(name) for name in weight_map.values()})

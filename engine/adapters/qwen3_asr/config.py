@@ -7,7 +7,6 @@ what it does not find, and then writes nonsense without a warning.
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from enum import Enum, auto
 from pathlib import Path
 from typing import Any, Final
 
+from engine.adapters.small_files import MAX_CONFIG_BYTES, read_object
 from engine.protocol.failures import FailureError, FailureKind, failure
 
 log = logging.getLogger(__name__)
@@ -27,7 +27,6 @@ NUM_MELS: Final = 128
 USUAL_ROPE_THETA: Final = 1e6
 _ALIGNER_ARCHITECTURE: Final = "Qwen3ASRForTokenClassification"
 _ALIGNER_TYPE: Final = "qwen3_forced_aligner"
-_MAX_JSON_BYTES: Final = 32 * 1024 * 1024
 
 
 class Kind(Enum):
@@ -113,7 +112,7 @@ def read_config(folder: Path) -> Qwen3Config:
     if not config_path.is_file():
         raise FailureError(failure(FailureKind.MODEL_MISSING, folder.name, str(folder)))
     try:
-        config = read_json(config_path)
+        config = read_object(config_path, MAX_CONFIG_BYTES)
         return _parse(_Found(folder.name, config, _optional(folder / "generation_config.json")), folder)
     except KeyError as error:
         raise broken(folder, f"{error} is missing from config.json") from error
@@ -137,16 +136,6 @@ def broken(folder: Path, detail: str) -> FailureError:
 def unsupported(name: str, detail: str) -> FailureError:
     """Return the error for a checkpoint that is whole and cannot be run here."""
     return FailureError(failure(FailureKind.MODEL_UNSUPPORTED, name, detail))
-
-
-def read_json(path: Path) -> dict[str, Any]:
-    """Return the object in a file. Raises OSError, ValueError."""
-    if path.stat().st_size > _MAX_JSON_BYTES:
-        raise ValueError(f"{path.name} is too large")
-    value = json.loads(path.read_text(encoding="utf-8"))
-    if not isinstance(value, dict):
-        raise ValueError(f"{path.name} is not an object")
-    return value
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,4 +300,4 @@ def _count(value: Any) -> int:
 
 
 def _optional(path: Path) -> dict[str, Any]:
-    return read_json(path) if path.is_file() else {}
+    return read_object(path, MAX_CONFIG_BYTES) if path.is_file() else {}

@@ -6,21 +6,20 @@ to be encoded.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from engine.adapters.qwen3_asr.config import Qwen3Config
+from engine.adapters.small_files import MAX_VOCABULARY_BYTES, read_object, read_text
 from engine.adapters.whisper.vocabulary import byte_alphabet
 from engine.protocol.failures import FailureError, FailureKind, failure
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-MAX_FILE_BYTES: Final = 64 * 1024 * 1024
 MAX_IDS: Final = 1 << 20
 _SPACE: Final = b" "
 _WORDS: Final = (
@@ -126,17 +125,17 @@ class _Added:
 def _read_tokens(folder: Path) -> tuple[dict[str, int], list[tuple[str, str]], dict[str, _Added]]:
     """Return text tokens, merges and added tokens of whichever files the folder has."""
     if (folder / "tokenizer.json").is_file():
-        data = _read_json(folder / "tokenizer.json")
+        data = read_object(folder / "tokenizer.json", MAX_VOCABULARY_BYTES)
         entries = {int(entry["id"]): entry for entry in data["added_tokens"]}
         tokens, merges = dict(data["model"]["vocab"]), data["model"]["merges"]
     else:
-        tokens = _read_json(folder / "vocab.json")
+        tokens = read_object(folder / "vocab.json", MAX_VOCABULARY_BYTES)
         merges = [
             line
-            for line in _read_text(folder / "merges.txt").splitlines()
+            for line in read_text(folder / "merges.txt", MAX_VOCABULARY_BYTES).splitlines()
             if " " in line and not line.startswith("#version")
         ]
-        decoder = _read_json(folder / "tokenizer_config.json")["added_tokens_decoder"]
+        decoder = read_object(folder / "tokenizer_config.json", MAX_VOCABULARY_BYTES)["added_tokens_decoder"]
         entries = {int(id_): entry for id_, entry in decoder.items()}
     added = {str(entry["content"]): _Added(id_, bool(entry["special"])) for id_, entry in entries.items()}
     text_tokens = {str(name): int(id_) for name, id_ in tokens.items() if name not in added}
@@ -179,16 +178,3 @@ def _pieces(tokens: Mapping[str, int], added: Mapping[str, _Added], config: Qwen
     for token, id_ in tokens.items():
         table[id_] = bytes(alphabet[char] for char in token)
     return tuple(table)
-
-
-def _read_json(path: Path) -> dict[str, Any]:
-    data = json.loads(_read_text(path))
-    if not isinstance(data, dict):
-        raise ValueError(f"{path.name} does not hold an object")
-    return data
-
-
-def _read_text(path: Path) -> str:
-    if path.stat().st_size > MAX_FILE_BYTES:
-        raise ValueError(f"{path.name} is larger than {MAX_FILE_BYTES} bytes")
-    return path.read_text(encoding="utf-8")

@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
+from engine.adapters.small_files import MAX_VOCABULARY_BYTES, read_object, read_text
 from engine.protocol.failures import FailureError, FailureKind, failure
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 TIMESTAMP_STEP_S: Final = 0.02
 NUM_TIMESTAMPS: Final = 1501
 """0.00 s to 30.00 s."""
-MAX_FILE_BYTES: Final = 64 * 1024 * 1024
 _GPT2_END_ID: Final = 50256
 """English-only checkpoints keep GPT-2's vocabulary, whose last id this is; they have no use for languages."""
 _LANGUAGE: Final = re.compile(r"<\|([a-z]{2,3})\|>")
@@ -120,13 +120,16 @@ def _read_tokens(folder: Path) -> tuple[dict[str, int], list[tuple[str, str]] | 
     """Return text tokens, merges and added tokens of whichever files the folder has."""
     merges: list[tuple[str, str]] | None = None
     if (folder / "tokenizer.json").is_file():
-        data = _read_json(folder / "tokenizer.json")
+        data = read_object(folder / "tokenizer.json", MAX_VOCABULARY_BYTES)
         model, added = data["model"], {entry["content"]: int(entry["id"]) for entry in data["added_tokens"]}
         merges = [_merge(entry) for entry in model["merges"]]
         tokens = dict(model["vocab"])
     elif (folder / "vocab.json").is_file():
-        tokens, added = _read_json(folder / "vocab.json"), _read_json(folder / "added_tokens.json")
-        lines = _read_text(folder / "merges.txt").splitlines()
+        tokens, added = (
+            read_object(folder / "vocab.json", MAX_VOCABULARY_BYTES),
+            read_object(folder / "added_tokens.json", MAX_VOCABULARY_BYTES),
+        )
+        lines = read_text(folder / "merges.txt", MAX_VOCABULARY_BYTES).splitlines()
         merges = [_merge(line) for line in lines if " " in line and not line.startswith("#version")]
     else:
         added, tokens = {}, dict(_ct2_tokens(folder))
@@ -144,9 +147,9 @@ def _merge(entry: str | Sequence[str]) -> tuple[str, str]:
 
 def _ct2_tokens(folder: Path) -> list[tuple[str, int]]:
     if (folder / "vocabulary.json").is_file():
-        names = json.loads(_read_text(folder / "vocabulary.json"))
+        names = json.loads(read_text(folder / "vocabulary.json", MAX_VOCABULARY_BYTES))
     else:
-        names = _read_text(folder / "vocabulary.txt").removesuffix("\n").split("\n")
+        names = read_text(folder / "vocabulary.txt", MAX_VOCABULARY_BYTES).removesuffix("\n").split("\n")
     # Times are written out in newer files, and are known by their distance to <|notimestamps|>.
     return [(name, index) for index, name in enumerate(names) if not re.fullmatch(r"<\|\d+\.\d\d\|>", name)]
 
@@ -220,16 +223,3 @@ def _merges_from_order(tokens: Mapping[str, int]) -> list[tuple[str, str]]:
 
 def _is_special(name: str) -> bool:
     return name.startswith("<|") and name.endswith("|>")
-
-
-def _read_json(path: Path) -> dict[str, Any]:
-    data = json.loads(_read_text(path))
-    if not isinstance(data, dict):
-        raise ValueError(f"{path.name} does not hold an object")
-    return data
-
-
-def _read_text(path: Path) -> str:
-    if path.stat().st_size > MAX_FILE_BYTES:
-        raise ValueError(f"{path.name} is larger than {MAX_FILE_BYTES} bytes")
-    return path.read_text(encoding="utf-8")
