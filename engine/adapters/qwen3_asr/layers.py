@@ -11,7 +11,8 @@ from torch import Tensor
 
 from engine.adapters.growing_kv import LayerKV
 from engine.adapters.layers import LayerNorm, Projection
-from engine.adapters.qwen3_asr.passes import Group, Pass
+from engine.adapters.qwen3_asr.passes import Pass
+from engine.adapters.text_groups import TextGroup
 
 _LARGEST_HALF: Final = torch.finfo(torch.float16).max - 1000
 
@@ -99,7 +100,7 @@ class DecoderBlock:
         q, k, v = heads[:, :last_q], heads[:, last_q:last_k], heads[:, last_k:]
         return _turn(self.q_norm(q), this), _turn(self.k_norm(k), this), v
 
-    def _attend(self, q: Tensor, k: Tensor, v: Tensor, group: Group, cache: LayerKV) -> Tensor:
+    def _attend(self, q: Tensor, k: Tensor, v: Tensor, group: TextGroup, cache: LayerKV) -> Tensor:
         """Return (tokens of the group, heads × head_dim)."""
         at = group.tokens
         cache.keys[group.slot_index, :, group.position_index] = k[at].to(cache.keys.dtype)
@@ -109,13 +110,13 @@ class DecoderBlock:
         num_kv, head_dim = self.num_kv_heads, q.shape[-1]
         shared = self.num_heads // num_kv
         # Queries that share a key lie one below the other: one product for each key head of each row.
-        by_key = q[at].view(group.num_rows, group.num_tokens, num_kv, shared, head_dim)
+        by_key = q[at].view(group.num_blocks, group.num_tokens, num_kv, shared, head_dim)
         by_key = by_key.permute(0, 2, 3, 1, 4).reshape(-1, shared * group.num_tokens, head_dim)
         scores = _scores(by_key.to(keys.dtype), keys) * head_dim**-0.5
-        masked = scores.view(group.num_rows, num_kv * shared, group.num_tokens, -1).add_(group.mask)
+        masked = scores.view(group.num_blocks, num_kv * shared, group.num_tokens, -1).add_(group.mask)
         attended = torch.bmm(masked.softmax(-1).view_as(scores).to(values.dtype), values)
-        by_token = attended.view(group.num_rows, num_kv, shared, group.num_tokens, head_dim)
-        return by_token.permute(0, 3, 1, 2, 4).reshape(group.num_rows * group.num_tokens, -1)
+        by_token = attended.view(group.num_blocks, num_kv, shared, group.num_tokens, head_dim)
+        return by_token.permute(0, 3, 1, 2, 4).reshape(group.num_blocks * group.num_tokens, -1)
 
 
 def _scores(q: Tensor, keys: Tensor) -> Tensor:

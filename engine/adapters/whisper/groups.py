@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 from typing import Final
 
-import torch
 from torch import Tensor
+
+from engine.adapters.text_groups import MaskKind, TextGroup, make_group
 
 _POSITION_STEP: Final = 16
 """Remembered positions are padded to a multiple of this: then a row's sums come out the same however
@@ -98,26 +99,6 @@ def group_windows(rows: Sequence[NewTokens]) -> list[AudioGroup]:
 
 
 @dataclass(frozen=True, slots=True)
-class TextGroup:
-    """Rows in consecutive slots with equally many new tokens, laid one row behind the other."""
-
-    num_blocks: int
-    """Rows."""
-    num_tokens: int
-    """Of each row."""
-    num_positions: int
-    """How many remembered positions are looked at, the new ones included."""
-    slots: slice
-    tokens: slice
-    """Where the group's tokens are in the pass."""
-    slot_index: Tensor
-    """(rows × tokens,): where each token is to be remembered; `position_index` likewise."""
-    position_index: Tensor
-    mask: Tensor
-    """(rows, 1, tokens, positions): -inf for what a token may not see, else 0."""
-
-
-@dataclass(frozen=True, slots=True)
 class Groups:
     """All of a pass: its rows grouped for what they remember, and for what they hear."""
 
@@ -144,7 +125,7 @@ def group_rows(rows: Sequence[NewTokens], max_tokens: int, like: Tensor) -> list
         if index < len(rows) and _can_join(rows[index - 1], rows[index]):
             continue
         members = rows[first:index]
-        groups.append(_make_group(members, start, max_tokens, like))
+        groups.append(_group(members, start, max_tokens, like))
         start += sum(member.count for member in members)
         first = index
     return groups
@@ -160,22 +141,11 @@ def _can_join(left: NewTokens, right: NewTokens) -> bool:
     return right.row == left.row + 1 and right.count == left.count and is_alike
 
 
-def _make_group(rows: Sequence[NewTokens], start: int, max_tokens: int, like: Tensor) -> TextGroup:
+def _group(rows: Sequence[NewTokens], start: int, max_tokens: int, like: Tensor) -> TextGroup:
     count = rows[0].count
     num_positions = max(row.past for row in rows) + count
     if count == 1:
         num_positions = min(max_tokens, num_positions + -num_positions % _POSITION_STEP)
-    own = torch.tensor([[row.past + index for index in range(count)] for row in rows])
-    mask = torch.zeros((len(rows), 1, count, num_positions), dtype=like.dtype)
-    mask.masked_fill_(torch.arange(num_positions) > own[:, None, :, None], -torch.inf)
-    slots = torch.arange(rows[0].row, rows[-1].row + 1)
-    return TextGroup(
-        num_blocks=len(rows),
-        num_tokens=count,
-        num_positions=num_positions,
-        slots=slice(rows[0].row, rows[-1].row + 1),
-        tokens=slice(start, start + len(rows) * count),
-        slot_index=slots.repeat_interleave(count).to(like.device),
-        position_index=own.flatten().to(like.device),
-        mask=mask.to(like.device),
-    )
+    pasts = [row.past for row in rows]
+    kind = MaskKind(like.dtype, like.device)
+    return make_group(rows[0].row, pasts, count, num_positions, start, kind)

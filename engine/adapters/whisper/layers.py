@@ -17,7 +17,8 @@ from torch import Tensor
 from engine.adapters.crew import share_weight, use_threads
 from engine.adapters.kv import LayerCache
 from engine.adapters.layers import LayerNorm, Projection
-from engine.adapters.whisper.groups import AudioGroup, Groups, TextGroup
+from engine.adapters.text_groups import TextGroup
+from engine.adapters.whisper.groups import AudioGroup, Groups
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from engine.adapters.whisper.groups import NewTokens, TextGroup, group_rows, group_windows, lay_out
+from engine.adapters.text_groups import TextGroup
+from engine.adapters.whisper.groups import NewTokens, group_rows, group_windows, lay_out
 
 
 def groups_of(*rows: tuple[int, int, int]) -> list[TextGroup]:
