@@ -40,8 +40,9 @@ class RecordingWriter:
         """Write `pcm` behind what is there. After an OSError, `num_samples` says how much of it is kept."""
         while len(pcm):
             if self._part_samples >= self._max_part_samples:
-                self._end_part()
+                ended = self._file
                 self._begin_part()
+                _close(ended)
             room = self._max_part_samples - self._part_samples
             self._write(pcm[:room])
             pcm = pcm[room:]
@@ -53,24 +54,21 @@ class RecordingWriter:
     def close(self) -> None:
         """Write everything out and close; harmless when repeated."""
         if not self._file.closed:
-            self._end_part()
+            _close(self._file)
 
     def _begin_part(self) -> None:
-        file = part_path(self.path, self._num_parts + 1).open("xb", buffering=0)
+        """Create the next file. After an OSError nothing of it is left, so that it can be tried again."""
+        path = part_path(self.path, self._num_parts + 1)
+        file = path.open("xb", buffering=0)
         try:
             file.write(header(self.rate_hz, 0))
         except BaseException:
             file.close()
+            path.unlink(missing_ok=True)
             raise
         self._file = file
         self._num_parts += 1
         self._part_samples = 0
-
-    def _end_part(self) -> None:
-        try:
-            self.sync()
-        finally:
-            self._file.close()
 
     def _write(self, pcm: Pcm) -> None:
         data = memoryview(pcm.astype("<i2", copy=False).tobytes())
@@ -90,6 +88,14 @@ class RecordingWriter:
                 self._file.write(header(self.rate_hz, self._part_samples + num_kept))
                 self._part_samples += num_kept
                 self._num_samples += num_kept
+
+
+def _close(file: BinaryIO) -> None:
+    """Make what is written survive a power cut, and close; closed also after an OSError."""
+    try:
+        os.fsync(file.fileno())
+    finally:
+        file.close()
 
 
 class RecordingReader:

@@ -140,6 +140,30 @@ def test_any_place_of_the_joined_file_can_be_reached(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="limits of file sizes are POSIX")
+def test_a_part_that_found_no_room_is_begun_again_and_nothing_is_lost(tmp_path: Path) -> None:
+    """A disk that was full at the hour ended the recording there: the next part never got its header."""
+    import resource
+
+    pcm = noise(2_000)
+    writer = RecordingWriter(tmp_path / "r.wav", RATE_HZ, max_part_samples=1_000)
+    writer.append(pcm[:1_000])
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, before[1]))
+    try:
+        for _ in range(2):
+            with pytest.raises(OSError, match="too large"):
+                writer.append(pcm[1_000:])
+        with pytest.raises(OSError, match="too large"):
+            RecordingWriter(tmp_path / "other.wav", RATE_HZ)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["r.wav"]
+    writer.append(pcm[1_000:])
+    writer.close()
+    assert np.array_equal(RecordingReader(tmp_path / "r.wav").read(0, 10**6), pcm)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="limits of file sizes are POSIX")
 def test_the_piece_that_the_system_still_took_is_kept_and_valid(tmp_path: Path) -> None:
     import resource
 
