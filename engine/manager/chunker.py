@@ -52,13 +52,21 @@ class Chunker:
     """Cuts one recording while it is being read. Ranges come out as soon as they are certain."""
 
     def __init__(
-        self, max_chunk_s: float, settings: VadSettings = DEFAULT_VAD, *, overlaps: bool = True
+        self,
+        max_chunk_s: float,
+        settings: VadSettings = DEFAULT_VAD,
+        *,
+        overlaps: bool = True,
+        opening_s: float | None = None,
     ) -> None:
         """`max_chunk_s` is the longest range a model takes; less than half a second is not to be had.
 
         Without `overlaps` no sample is in two ranges, and a word may be cut where speech never pauses.
+        With `opening_s` the first range is no longer than that, if speech pauses so soon.
         """
         self._max = max(16, int(max_chunk_s * _FRAMES_A_SECOND))
+        self._limit = self._max if opening_s is None else min(self._max, int(opening_s * _FRAMES_A_SECOND))
+        """Of the next range."""
         self._overlaps = overlaps
         self._pad = min(round(settings.padding_s * _FRAMES_A_SECOND), self._max // 4)
         self._shortest_gap = max(1, round(settings.silence_s * _FRAMES_A_SECOND))
@@ -106,6 +114,7 @@ class Chunker:
                     speech=speech * FRAME_SAMPLES,
                     spans=self._spans(cut),
                 )
+                self._limit = self._max
             self._drop(cut.end - cut.overlap)
             self._overlap = cut.overlap
 
@@ -124,7 +133,7 @@ class Chunker:
             self._drop(max(0, len(self._speech) - (0 if is_end else self._pad)))
             return None
         start = 0 if self._overlap else max(0, int(runs[0, 0]) - self._pad)
-        limit = start + self._max
+        limit = start + self._limit
         last = _last_before_pause(runs)
         if runs[last, 1] <= limit:
             silent_after = len(self._speech) - runs[last, 1]
@@ -133,6 +142,9 @@ class Chunker:
         gap = _best_gap(runs, start, limit)
         if gap is not None:
             return _Cut(start, self._padded_end(runs, gap, limit), 0)
+        if self._limit < self._max:
+            self._limit = self._max
+            return self._next_cut(is_end=is_end)
         return self._forced_cut(start, limit)
 
     def _padded_end(self, runs: npt.NDArray[np.intp], last: int, limit: int) -> int:

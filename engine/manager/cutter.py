@@ -10,6 +10,7 @@ import numpy as np
 
 from engine.manager.chunker import Chunker, ChunkRange
 from engine.manager.downmix import Samples
+from engine.manager.head_start import OPENING_S, is_long
 from engine.manager.media import Media
 from engine.manager.vad import FRAME_SAMPLES, Frames, SpeechDetector, measure_loudness
 from engine.protocol.transcript import DEFAULT_VAD, VadSettings
@@ -39,7 +40,12 @@ class Cutter:
 
     def __init__(self, media: Media, cutting: Cutting) -> None:
         self._media = media
-        self._chunker = Chunker(cutting.max_chunk_s, cutting.vad_settings, overlaps=cutting.overlaps)
+        self._chunker = Chunker(
+            cutting.max_chunk_s,
+            cutting.vad_settings,
+            overlaps=cutting.overlaps,
+            opening_s=OPENING_S if is_long(media.info.duration) else None,
+        )
         threshold = cutting.vad_settings.threshold
         self._listener = SpeechDetector(threshold) if cutting.use_vad else _EverythingIsSpeech()
         self._blocks: deque[Samples] = deque()

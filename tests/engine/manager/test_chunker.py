@@ -25,9 +25,14 @@ def frames_of(*stretches: tuple[bool, float], loudness: float = 0.1) -> Frames:
 
 
 def cut(
-    frames: Frames, *, step: int = 16, max_s: float = MAX_S, num_samples: int | None = None
+    frames: Frames,
+    *,
+    step: int = 16,
+    max_s: float = MAX_S,
+    num_samples: int | None = None,
+    opening_s: float | None = None,
 ) -> list[ChunkRange]:
-    chunker = Chunker(max_s)
+    chunker = Chunker(max_s, opening_s=opening_s)
     ranges = []
     for start in range(0, len(frames), step):
         part = slice(start, start + step)
@@ -45,13 +50,18 @@ def spoken(lengths: list[tuple[bool, int]], seed: int) -> Frames:
 
 
 @settings(max_examples=150, deadline=None, derandomize=True)
-@given(lengths=stretches, seed=st.integers(0, 5), max_s=st.sampled_from([2.0, 8.0, 30.0]))
+@given(
+    lengths=stretches,
+    seed=st.integers(0, 5),
+    max_s=st.sampled_from([2.0, 8.0, 30.0]),
+    opening_s=st.sampled_from([None, 1.0, 10.0]),
+)
 def test_all_speech_is_covered_in_order_and_fits(
-    lengths: list[tuple[bool, int]], seed: int, max_s: float
+    lengths: list[tuple[bool, int]], seed: int, max_s: float, opening_s: float | None
 ) -> None:
     frames = spoken(lengths, seed)
     total = len(frames) * FRAME_SAMPLES - 100
-    ranges = cut(frames, max_s=max_s, num_samples=total)
+    ranges = cut(frames, max_s=max_s, num_samples=total, opening_s=opening_s)
     covered = np.zeros(len(frames), np.bool_)
     for found in ranges:
         assert 0 <= found.start < found.end <= total
@@ -66,12 +76,18 @@ def test_all_speech_is_covered_in_order_and_fits(
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)
-@given(lengths=stretches, seed=st.integers(0, 5), step=st.integers(1, 400))
+@given(
+    lengths=stretches,
+    seed=st.integers(0, 5),
+    step=st.integers(1, 400),
+    opening_s=st.sampled_from([None, 3.0]),
+)
 def test_the_size_of_the_pieces_it_is_fed_changes_nothing(
-    lengths: list[tuple[bool, int]], seed: int, step: int
+    lengths: list[tuple[bool, int]], seed: int, step: int, opening_s: float | None
 ) -> None:
     frames = spoken(lengths, seed)
-    assert cut(frames, step=step) == cut(frames, step=len(frames))
+    at_once = cut(frames, step=len(frames), opening_s=opening_s)
+    assert cut(frames, step=step, opening_s=opening_s) == at_once
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)
@@ -87,6 +103,27 @@ def test_nothing_begins_before_what_was_promised(lengths: list[tuple[bool, int]]
         assert chunker.nothing_until >= promised
         promised = chunker.nothing_until
     assert all(found.start >= promised for found in chunker.finish(len(frames) * FRAME_SAMPLES))
+
+
+def test_an_opening_is_short_and_what_follows_is_not() -> None:
+    frames = frames_of(*[(speech, 0.5 if not speech else 1.5) for _ in range(20) for speech in (True, False)])
+    first, second, *_ = cut(frames, opening_s=3.0)
+    assert SECOND < first.end - first.start <= 3 * SECOND
+    assert second.overlap == 0
+    assert second.end - second.start > MAX_SAMPLES // 2
+
+
+def test_a_click_is_no_opening() -> None:
+    speech = [(speech, 0.5 if not speech else 1.5) for _ in range(20) for speech in (True, False)]
+    first, *_ = cut(frames_of((True, 0.13), (False, 9.0), *speech), opening_s=3.0)
+    assert first.end - first.start <= 3 * SECOND
+
+
+def test_an_opening_in_which_nobody_pauses_is_as_long_as_any() -> None:
+    frames = frames_of((True, 5.0), (False, 0.5), (True, 20.0))
+    first, *_ = cut(frames, opening_s=3.0)
+    assert (first.start, first.next_overlap) == (0, 0)
+    assert 5 * SECOND <= first.end <= 6 * SECOND
 
 
 def test_silence_has_no_chunks() -> None:
