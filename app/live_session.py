@@ -55,6 +55,8 @@ class LiveWish(msgspec.Struct, frozen=True, kw_only=True):
     path: Path
     options: Options = Options()
 
+    spare_path: Path | None = None
+    """Where to if nothing can be written at `path`."""
 
 class LiveSession:
     """Records and captions. All methods belong to one thread, which calls `tick` ten times a second.
@@ -70,7 +72,9 @@ class LiveSession:
         self._wish = wish
         self._rows = rows
         self._captions = Captions(engine, wish.options, self)
-        self._recorder = Recorder(audio, wish.sources, wish.path, on_growth=self._captions.wake)
+        self._recorder = Recorder(
+            audio, wish.sources, wish.path, spare_path=wish.spare_path, on_growth=self._captions.wake
+        )
         self._observers: list[LiveObserver] = []
         self._state = LiveState(path=str(wish.path))
         self._recorder_phase = RecorderPhase.OPENING
@@ -217,13 +221,15 @@ class LiveSession:
         """The file is there: from now on the recording has a row, and is listened to."""
         try:
             if self._rows is not None:
-                recording_id = self._rows.begin(self._wish.path, self._wish.options)
+                recording_id = self._rows.begin(path, self._wish.options)
                 self._state = msgspec.structs.replace(self._state, recording_id=recording_id)
         except FailureError as error:
             log.warning("the recording has no row: %s", error.failure.kind)
-        self._captions.start(self._wish.path, lambda: self._recorder.num_samples, self._is_quiet)
+        self._captions.start(path, lambda: self._recorder.num_samples, self._is_quiet)
 
     def _is_quiet(self) -> bool:
+        path = self._recorder.path
+        self._state = msgspec.structs.replace(self._state, path=str(path))
         return self._recorder.level.peak_db < QUIET_DB
 
     def _on_recorder_ended(self) -> None:

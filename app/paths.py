@@ -40,8 +40,11 @@ def instance_lock_path() -> Path:
     return runtime_folder() / "window.lock"
 
 
-def recordings_folder() -> Path:
-    """Where recordings are kept if nothing else is chosen. `JAMAK_RECORDINGS_DIR` overrides it."""
+def recordings_folder(chosen: str = "") -> Path:
+    """Where recordings are kept: as `chosen`, or else in `JAMAK_RECORDINGS_DIR` or a folder of ours."""
+    if chosen:
+        # Not Path's: that raises for a user nobody knows.
+        return Path.home() / os.path.expanduser(chosen)  # noqa: PTH111
     return Path(os.environ.get("JAMAK_RECORDINGS_DIR") or platformdirs.user_documents_path() / "Jamak")
 
 
@@ -50,7 +53,8 @@ def new_recording_path(folder: Path, began: datetime) -> Path:
     stem = began.strftime("%Y-%m-%d %H.%M.%S")
     path = folder / f"{stem}.wav"
     number = 2
-    while path.exists():
+    # Not Path's: that raises for a folder that may not be looked into.
+    while os.path.exists(path):  # noqa: PTH110
         path = folder / f"{stem} ({number}).wav"
         number += 1
     return path

@@ -107,7 +107,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """What was opened last, newest first."""
     queue_is_paused: bool = False
     recordings_folder: str = ""
-    """Empty = `app.paths.recordings_folder`."""
+    """Where the window and `jamak live` record to; empty = the default of `app.paths.recordings_folder`."""
     live_sources: tuple[Wish, ...] = (Wish(),)
     """What the Record button records: one source, or two mixed."""
     model_folders: tuple[str, ...] = ()

@@ -234,8 +234,13 @@ class Session(QObject):
     def _make_recording(self, wishes: tuple[Wish, ...]) -> SessionPort:
         from app.live_session import LiveSession, LiveWish
 
-        path = new_recording_path(recordings_folder(), datetime.now().astimezone())
-        wish = LiveWish(sources=wishes, path=path, options=self._keeper.now.options())
+        now, settings = datetime.now().astimezone(), self._keeper.now
+        wish = LiveWish(
+            sources=wishes,
+            path=new_recording_path(recordings_folder(settings.recordings_folder), now),
+            spare_path=new_recording_path(recordings_folder(), now),
+            options=settings.options(),
+        )
         return LiveSession(wish, self._audio, self._link, self.desk.live)
 
     def _on_events(self, events: list[Event]) -> None:

@@ -22,6 +22,8 @@ class NoticeKind(StrEnum):
     """The device delivers less than it should; it was opened anew."""
     OVERFLOW = "overflow"
     """The disk was too slow for too long: samples were lost."""
+    FOLDER_REFUSED = "folder_refused"
+    """Nothing can be written where the recording was to lie; it is kept elsewhere."""
     DISK_FULL = "disk_full"
     """Nothing can be written; what comes is kept in memory for a minute."""
     DISK_FREE = "disk_free"
@@ -38,6 +40,8 @@ class Notice(msgspec.Struct, frozen=True, kw_only=True):
 
     kind: NoticeKind
     device: str = ""
+    folder: str = ""
+    """Where the recording is kept instead."""
     detail: str = ""
     """For a bug report."""
 

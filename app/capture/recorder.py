@@ -62,10 +62,13 @@ class Recorder:
         wishes: Sequence[Wish],
         path: Path,
         *,
+        spare_path: Path | None = None,
         on_growth: Callable[[], None] = lambda: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.path = path
+        """Of the file; once it is there, that may be `spare_path`."""
+        self._spare_path = spare_path
         self._audio = audio
         self._wishes = tuple(wishes)
         self._on_growth = on_growth
@@ -193,11 +196,8 @@ class Recorder:
             self.failure = failure(FailureKind.NO_SOUND_SOURCE, self._wishes[0].kind)
             return False
         self.rate_hz = min(max(first.rate_hz, _LOWEST_HZ), _HIGHEST_HZ)
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            writer = RecordingWriter(self.path, self.rate_hz)
-        except OSError as error:
-            self.failure = _disk_failure(error, self.path)
+        writer = self._make_file()
+        if writer is None:
             return False
         self._disk = Disk(writer, self._notices.put)
         self._marks = MarkBook(self.rate_hz)
@@ -206,6 +206,24 @@ class Recorder:
         ]
         self._begin(devices)
         return True
+
+    def _make_file(self) -> RecordingWriter | None:
+        """Create the file, in the spare place if nothing can be written in the first."""
+        failures = []
+        for path in dict.fromkeys((self.path, self._spare_path or self.path)):
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                writer = RecordingWriter(path, self.rate_hz)
+            except OSError as error:
+                failures.append(_disk_failure(error, path))
+                continue
+            self.path = path
+            if failures:
+                detail, folder = failures[0].detail, str(path.parent)
+                self._notices.put(Notice(kind=NoticeKind.FOLDER_REFUSED, folder=folder, detail=detail))
+            return writer
+        self.failure = failures[0]
+        return None
 
     def _tend_until_stopped(self) -> None:
         listed_s = synced_s = self._clock()

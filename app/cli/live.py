@@ -58,7 +58,7 @@ def live_wish(arguments: argparse.Namespace) -> Listening:
         device=arguments.device,
         is_mixed=arguments.mix,
         only_lists=arguments.list_devices,
-        folder=Path(chosen) if chosen else recordings_folder(),
+        folder=recordings_folder(chosen),
     )
 
 
@@ -213,7 +213,7 @@ class _Listener:
         self._console.tail((self._line + self._tail).lstrip())
 
     def _tell(self, notice: Notice) -> None:
-        self._console.tell("jamak: " + tr(f"live_{notice.kind}", device=notice.device))
+        self._console.tell("jamak: " + tr(f"live_{notice.kind}", device=notice.device, folder=notice.folder))
         self._draw()
 
     def _on_phase(self) -> None:

@@ -23,10 +23,17 @@ if TYPE_CHECKING:
 
 _NOTICE: Final = "live"
 _CAPTIONS: Final = "live_captions"
+_FOLDER: Final = "live_folder"
 _PASSING_S: Final = 8.0
 _GOOD: Final = frozenset(
     {NoticeKind.RETURNED, NoticeKind.RESUMED, NoticeKind.DISK_FREE, NoticeKind.CAPTIONS_BACK}
 )
+# What stands beside the others; of the rest the newest is shown.
+_ABOUT: Final = {
+    NoticeKind.CAPTIONS_LOST: _CAPTIONS,
+    NoticeKind.CAPTIONS_BACK: _CAPTIONS,
+    NoticeKind.FOLDER_REFUSED: _FOLDER,
+}
 
 
 class LiveCommands(QObject):
@@ -82,6 +89,7 @@ class LiveCommands(QObject):
         else:
             self._window.notices.withdraw(_NOTICE)
             self._live.begin(wishes_of(self._keeper.now))
+            self._window.notices.withdraw(_FOLDER)
 
     def tell_limits(self, has_limits: bool) -> None:
         """Say, once in a run, what this desktop does not let the caption window do."""
@@ -140,9 +148,8 @@ class LiveCommands(QObject):
 
     def _on_noticed(self, notice: Notice) -> None:
         key = f"live_{notice.kind.value}"
-        sentence = tr(key, device=notice.device)
+        sentence = tr(key, device=notice.device, folder=notice.folder)
         is_good = notice.kind in _GOOD
-        is_about_captions = notice.kind in (NoticeKind.CAPTIONS_LOST, NoticeKind.CAPTIONS_BACK)
         choices: tuple[Choice, ...] = ()
         if notice.kind is NoticeKind.CAPTIONS_LOST:
             state = self._live.state
@@ -153,7 +160,7 @@ class LiveCommands(QObject):
             sentence,
             *choices,
             kind=Urgency.INFO if is_good else Urgency.WARNING,
-            key=_CAPTIONS if is_about_captions else _NOTICE,
+            key=_ABOUT.get(notice.kind, _NOTICE),
             lasts_s=_PASSING_S if is_good else None,
         )
 

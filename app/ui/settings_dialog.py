@@ -10,11 +10,9 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
     QDialogButtonBox,
-    QFileDialog,
     QFormLayout,
     QFrame,
     QGroupBox,
-    QHBoxLayout,
     QLabel,
     QLineEdit,
     QPlainTextEdit,
@@ -24,10 +22,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.paths import recordings_folder
 from app.settings import Theme, UiLanguage
 from app.ui.caption_settings import CaptionSettingsDialog
 from app.ui.choice_bar import LanguageBox
 from app.ui.engine_box import EngineBox
+from app.ui.folder_field import FolderField
 from app.ui.form_dialog import FormDialog
 from app.ui.model_shelf import ModelShelf
 from app.ui.server_box import ServerBox
@@ -198,21 +198,25 @@ class SettingsDialog(FormDialog):
 
     def _behaviour(self) -> QGroupBox:
         box, form = _group(self.tr("Behaviour"))
-        self._folder = QLineEdit(self._keeper.now.export_folder)
-        self._folder.setObjectName("settings_export_folder")
-        self._folder.setPlaceholderText(self.tr("Beside the recording"))
-        self._folder.setClearButtonEnabled(True)
-        choose = QPushButton(self.tr("&Choose…"))
-        choose.setObjectName("settings_export_choose")
-        choose.setAccessibleName(self.tr("Choose the folder for exports"))
-        choose.setAutoDefault(False)
-        choose.clicked.connect(self._on_choose_folder)
-        row = QWidget()
-        pair = QHBoxLayout(row)
-        pair.setContentsMargins(0, 0, 0, 0)
-        pair.addWidget(self._folder, 1)
-        pair.addWidget(choose)
-        _row(form, self.tr("Folder for &exports"), row, self._folder)
+        self._recordings = FolderField(
+            "recordings",
+            self._keeper.now.recordings_folder,
+            usual=str(recordings_folder()),
+            button=self.tr("Choose…"),
+            text=self.tr("Choose the folder for recordings"),
+        )
+        self._recordings.setToolTip(
+            self.tr("New recordings are kept here. Earlier ones stay where they are.")
+        )
+        self._exports = FolderField(
+            "export",
+            self._keeper.now.export_folder,
+            usual=self.tr("Beside the recording"),
+            button=self.tr("&Choose…"),
+            text=self.tr("Choose the folder for exports"),
+        )
+        _row(form, self.tr("&Folder for recordings"), self._recordings, self._recordings.line)
+        _row(form, self.tr("Folder for &exports"), self._exports, self._exports.line)
         form.addRow(
             "", self._check("keep_awake", self.tr("Keep the computer aw&ake while files are transcribed"))
         )
@@ -230,18 +234,12 @@ class SettingsDialog(FormDialog):
     def _on_choice(self, box: QComboBox, fields: Callable[[str], dict[str, object]]) -> None:
         box.activated.connect(lambda place: self._keeper.change(**fields(box.itemData(place))))
 
-    def _on_choose_folder(self) -> None:
-        folder = QFileDialog.getExistingDirectory(
-            self, self.tr("Choose the folder for exports"), self._folder.text()
-        )
-        if folder:
-            self._folder.setText(folder)
-
     def _keep_typed(self) -> None:
         self._keeper.change(
             hotwords=self._hotwords.text().strip(),
             initial_prompt=self._prompt.toPlainText().strip(),
-            export_folder=self._folder.text().strip(),
+            export_folder=self._exports.folder,
+            recordings_folder=self._recordings.folder,
         )
 
 

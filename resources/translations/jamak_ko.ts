@@ -1415,6 +1415,18 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
         <translation>동작</translation>
     </message>
     <message>
+        <source>Choose…</source>
+        <translation>선택…</translation>
+    </message>
+    <message>
+        <source>Choose the folder for recordings</source>
+        <translation>녹음 폴더 선택</translation>
+    </message>
+    <message>
+        <source>New recordings are kept here. Earlier ones stay where they are.</source>
+        <translation>새 녹음을 여기에 저장합니다. 이전 녹음은 있던 곳에 그대로 둡니다.</translation>
+    </message>
+    <message>
         <source>Beside the recording</source>
         <translation>녹음 파일 옆</translation>
     </message>
@@ -1425,6 +1437,10 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
     <message>
         <source>Choose the folder for exports</source>
         <translation>내보낼 폴더 선택</translation>
+    </message>
+    <message>
+        <source>&amp;Folder for recordings</source>
+        <translation>녹음 폴더(&amp;F)</translation>
     </message>
     <message>
         <source>Folder for &amp;exports</source>

@@ -37,7 +37,7 @@ DIED = failure(FailureKind.ENGINE_DIED, "base")
 class Rig:
     """One session; the test is its thread, and ticks it while it waits."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, spare_path: Path | None = None) -> None:
         self.folder = folder
         self.library = Library(folder / "library.db")
         self.engine = FakeEngine()
@@ -46,7 +46,7 @@ class Rig:
         self.desk.observe(self.desk_changes.append)
         self.audio = FakeAudio(MIC)
         self.path = folder / "r.wav"
-        wish = LiveWish(path=self.path, options=Options(language="en"))
+        wish = LiveWish(path=self.path, spare_path=spare_path, options=Options(language="en"))
         self.live = LiveSession(wish, self.audio, self.engine, self.desk.live)
         self.changes: list[LiveChange] = []
         self.live.observe(self.changes.append)
@@ -115,6 +115,18 @@ def test_the_recording_has_a_row_and_a_listener_from_its_first_moment(rig: Rig) 
 
 
 def test_text_is_shown_and_stored_as_it_is_confirmed(rig: Rig) -> None:
+def test_row_and_captions_follow_the_recording_to_the_spare_place(tmp_path: Path) -> None:
+    (tmp_path / "r.wav").write_bytes(b"somebody else's")
+    rig = Rig(tmp_path, spare_path=tmp_path / "spare" / "s.wav")
+    rig.start()
+    rig.speak()
+    assert rig.row.path == rig.live.state.path == str(tmp_path / "spare" / "s.wav")
+    notices = [change.notice for change in rig.told(LiveChangeKind.NOTICE) if change.notice is not None]
+    assert [notice.kind for notice in notices] == [NoticeKind.FOLDER_REFUSED]
+    rig.close()
+    assert (tmp_path / "r.wav").read_bytes() == b"somebody else's"
+
+
     rig.start()
     rig.speak()
     rig.tell(started(rig.job, None), LanguageDetected(job=rig.job, language="en", probability=0.8))

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QPlainTextEdit, Q
 from pytestqt.qtbot import QtBot
 
 from app import settings
+from app.paths import recordings_folder
 from app.settings import Theme, UiLanguage
 from app.ui.choice_bar import LanguageBox
 from app.ui.settings_dialog import SettingsDialog
@@ -65,6 +66,21 @@ def test_typed_text_is_kept_when_the_dialog_closes(rig: WindowRig, dialog: Setti
     assert rig.keeper.now.initial_prompt == "Jamak, Whisper."
     assert rig.keeper.now.options().hotwords == "Jamak Qwen"
     assert rig.keeper.now.export_folder == str(rig.folder)
+
+
+def test_the_folder_for_recordings_is_kept_and_can_be_given_up(
+    rig: WindowRig, dialog: SettingsDialog
+) -> None:
+    field = dialog.findChild(QLineEdit, "settings_recordings_folder")
+    assert field is not None
+    assert field.placeholderText() == str(recordings_folder())
+    field.setText(f" {rig.folder} ")
+    dialog.reject()
+    assert rig.keeper.now.recordings_folder == str(rig.folder)
+    assert recordings_folder(rig.keeper.now.recordings_folder) == rig.folder
+    field.clear()
+    dialog.reject()
+    assert rig.keeper.now.recordings_folder == ""
 
 
 def test_settings_reach_the_disk(rig: WindowRig) -> None:

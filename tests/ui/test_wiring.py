@@ -11,6 +11,7 @@ import pytest
 from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
+from app.capture.devices import Wish
 from app.library import Library
 from app.settings import LoadedSettings, Settings, UiLanguage, save
 from app.start_record import SafeStart, settings_for_start
@@ -119,6 +120,21 @@ def test_files_of_the_command_line_are_queued_and_begun(
     session.show([str(path)])
     qtbot.waitUntil(lambda: any(one.kind == "transcribe" for one in clients.made.requests))
     assert [row.recording.name for row in session.desk.rows()] == ["talk.wav"]
+
+
+def test_recordings_go_to_the_chosen_folder_and_earlier_ones_stay(
+    session: Session, qtbot: QtBot, tmp_path: Path
+) -> None:
+    """Only `jamak live` obeyed the setting."""
+    earlier = tmp_path / "earlier.wav"
+    earlier.write_bytes(b"RIFF")
+    session.take([str(earlier)])
+    parts = session.window.parts
+    parts.keeper.change(recordings_folder=str(tmp_path / "chosen"))
+    parts.live.begin((Wish(),))
+    assert parts.live.state is not None
+    assert Path(parts.live.state.path).parent == tmp_path / "chosen"
+    assert [row.recording.path for row in session.desk.rows()] == [str(earlier)]
 
 
 def test_files_of_a_second_start_join_the_queue(

@@ -145,6 +145,33 @@ def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
     assert not rig.audio.open_streams
 
 
+def test_a_folder_that_cannot_be_written_gives_way_to_the_spare_one(tmp_path: Path) -> None:
+    (tmp_path / "recordings").write_text("a file stands where the folder should be")
+    rig = Rig(tmp_path)
+    spare = tmp_path / "spare" / "r.wav"
+    rig.recorder = Recorder(rig.audio, (Wish(),), rig.path, spare_path=spare)
+    rig.speak(rig.start(), 1_600)
+    rig.path = rig.recorder.path
+    assert np.array_equal(rig.stop(), np.arange(1, 1_601))
+    assert rig.path == spare
+    assert rig.recorder.failure is None
+    (notice,) = rig.recorder.take_notices()
+    assert (notice.kind, notice.folder) == (NoticeKind.FOLDER_REFUSED, str(spare.parent))
+
+
+def test_what_cannot_be_written_anywhere_is_said_of_the_first_place(tmp_path: Path) -> None:
+    (tmp_path / "recordings").write_text("a file stands where the folder should be")
+    rig = Rig(tmp_path)
+    rig.recorder = Recorder(
+        rig.audio, (Wish(),), rig.path, spare_path=tmp_path / "recordings" / "too" / "spare.wav"
+    )
+    rig.recorder.start()
+    assert rig.recorder.wait(10.0)
+    assert rig.recorder.failure is not None
+    assert rig.recorder.failure.subject == "r.wav"
+    assert rig.recorder.take_notices() == []
+
+
 def test_a_device_that_crashes_the_recorder_still_leaves_a_closed_file(tmp_path: Path) -> None:
     class Crashing(FakeStream):
         @property
