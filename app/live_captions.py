@@ -23,6 +23,7 @@ from engine.protocol.events import (
     LanguageDetected,
     SegmentDone,
     Tail,
+    Warned,
 )
 from engine.protocol.failures import Failure, FailureKind, failure
 from engine.protocol.requests import JobId
@@ -60,6 +61,8 @@ class CaptionSink(Protocol):
     def on_model(self, model: str) -> None: ...
     def on_language(self, language: str, probability: float) -> None: ...
     def on_caption_phase(self, phase: CaptionPhase, reason: Failure | None) -> None: ...
+    def on_warning(self, reason: Failure) -> None:
+        """Something was refused or not heard; the captions go on."""
 
 
 class Captions:
@@ -72,6 +75,8 @@ class Captions:
     def __init__(self, engine: EnginePort, options: Options, sink: CaptionSink) -> None:
         self._engine = engine
         self._options = options
+        self._accepted_language = options.language
+        """The last that the engine did not refuse."""
         self._sink = sink
         self._feeder: Feeder | None = None
         self._job: JobId | None = None
@@ -82,6 +87,11 @@ class Captions:
         self._best_decoded = 0
         self._is_flushing = False
         self.phase = CaptionPhase.WAITING
+
+    @property
+    def language(self) -> str | None:
+        """In which it is written; None: it is being found out."""
+        return self._options.language
 
     @property
     def decoded_s(self) -> float:
@@ -121,6 +131,8 @@ class Captions:
     def set_language(self, language: str | None) -> None:
         """Write in this language from here on; None: find out anew."""
         self._options = msgspec.structs.replace(self._options, language=language)
+        if language is None:
+            self._accepted_language = None
         if self._job is not None:
             self._engine.set_options(self._job, language=language)
 
@@ -155,6 +167,7 @@ class Captions:
                 self._be(CaptionPhase.LISTENING)
             case LanguageDetected(language=language, probability=probability):
                 self._options = msgspec.structs.replace(self._options, language=language)
+                self._accepted_language = language
                 self._sink.on_language(language, probability)
             case Confirmed():
                 self._on_confirmed(event)
@@ -164,6 +177,11 @@ class Captions:
                 self._on_segment(segment)
             case Backlog(decoded_samples=decoded):
                 self._on_backlog(decoded)
+            case Warned(failure=reason):
+                if reason.kind is FailureKind.LANGUAGE_UNKNOWN:
+                    # A job that takes over would not be let off so lightly.
+                    self._options = msgspec.structs.replace(self._options, language=self._accepted_language)
+                self._sink.on_warning(reason)
             case JobDone():
                 self._job = None
                 self._settle()

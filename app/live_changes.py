@@ -73,6 +73,8 @@ class LiveChangeKind(StrEnum):
     """`segment` holds confirmed text (told already) with its times."""
     NOTICE = "notice"
     """`notice` says what happened to devices, disk or captions."""
+    WARNING = "warning"
+    """`failure` says what was refused, or which sound could not be heard; the captions go on."""
 
 
 class LiveChange(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,6 +84,7 @@ class LiveChange(msgspec.Struct, frozen=True, kw_only=True):
     text: str = ""
     segment: Segment | None = None
     notice: Notice | None = None
+    failure: Failure | None = None
 
 
 LiveObserver = Callable[[LiveChange], None]

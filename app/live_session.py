@@ -24,13 +24,15 @@ from app.live_changes import (
 )
 from app.ports import EnginePort
 from engine.protocol.events import EngineLost, Event, ModelState, Refused, Welcome
-from engine.protocol.failures import Failure, FailureError
+from engine.protocol.failures import Failure, FailureError, FailureKind, failure
 from engine.protocol.transcript import Options, Segment
 
 log = logging.getLogger(__name__)
 
 _PATIENCE_S: Final = 10.0
 """With a device or a disk that does not let go."""
+_ABOUT_SOUND: Final = frozenset({FailureKind.POISON, FailureKind.LOST_STATE})
+"""What the engine, which knows no names of recordings, says of a model."""
 
 
 class RowsPort(Protocol):
@@ -201,6 +203,13 @@ class LiveSession:
         elif before is CaptionPhase.LOST:
             self._tell_notice(Notice(kind=NoticeKind.CAPTIONS_BACK))
         self._set(captions=phase, failure=reason or self._recorder.failure)
+
+    def on_warning(self, reason: Failure) -> None:
+        """Say what was refused, or that some of the recording could not be heard."""
+        if reason.kind in _ABOUT_SOUND:
+            reason = failure(reason.kind, Path(self._state.path).name, reason.detail)
+        self._set(language=self._captions.language)
+        self._tell(LiveChange(kind=LiveChangeKind.WARNING, failure=reason))
 
     def _on_recorder_phase(self, phase: RecorderPhase) -> None:
         before, self._recorder_phase = self._recorder_phase, phase

@@ -133,6 +133,7 @@ class _Listener:
         self._tail = ""
         self._has_failed = False
         self._has_announced = False
+        self._warned: set[FailureKind] = set()
 
     def go(self) -> int:
         """Listen until the session has ended."""
@@ -180,6 +181,9 @@ class _Listener:
             case LiveChangeKind.NOTICE:
                 if change.notice is not None:
                     self._tell(change.notice)
+            case LiveChangeKind.WARNING:
+                if change.failure is not None:
+                    self._warn(change.failure)
             case LiveChangeKind.PHASE:
                 self._on_phase()
             case LiveChangeKind.METER:
@@ -193,6 +197,7 @@ class _Listener:
 
     def _confirm(self, delta: str) -> None:
         self._tail = ""
+        self._warned.clear()
         text = delta if self._line else delta.lstrip()
         self._line += text
         if self._is_streamed and not self._console.is_watched:
@@ -215,6 +220,13 @@ class _Listener:
     def _tell(self, notice: Notice) -> None:
         self._console.tell("jamak: " + tr(f"live_{notice.kind}", device=notice.device, folder=notice.folder))
         self._draw()
+
+    def _warn(self, reason: Failure) -> None:
+        """Say it once, however often it happens before there is text again."""
+        if reason.kind not in self._warned:
+            self._warned.add(reason.kind)
+            self._console.complain(reason)
+            self._draw()
 
     def _on_phase(self) -> None:
         state = self._live.state

@@ -46,7 +46,7 @@ class Live(QObject):
 
     Signals: `began`; `shifted` when `state` has another phase, language or failure; `metered` ten times
     a second; `text_changed` when `unfinished` or `tail` did; `confirmed(str delta)`; `noticed(Notice)`;
-    `ended(LiveState)` once for each recording.
+    `warned(Failure)`; `ended(LiveState)` once for each recording.
     """
 
     began = Signal()
@@ -55,6 +55,7 @@ class Live(QObject):
     text_changed = Signal()
     confirmed = Signal(str)
     noticed = Signal(object)
+    warned = Signal(object)
     ended = Signal(object)
 
     def __init__(self, make: SessionMaker, parent: QObject | None = None) -> None:
@@ -163,6 +164,8 @@ class Live(QObject):
                 self._set_text(self.unfinished.removeprefix(change.segment.text), self.tail)
             case LiveChangeKind.NOTICE if change.notice is not None:
                 self.noticed.emit(change.notice)
+            case LiveChangeKind.WARNING if change.failure is not None:
+                self.warned.emit(change.failure)
             case _:
                 pass
 

@@ -80,6 +80,7 @@ class LiveCommands(QObject):
             (live.metered, self._on_metered),
             (live.text_changed, self.show_text),
             (live.noticed, self._on_noticed),
+            (live.warned, self._window.rows.tell),
             (live.ended, self._on_ended),
         )
 

@@ -20,6 +20,7 @@ from engine.protocol.events import (
     LanguageDetected,
     SegmentDone,
     Tail,
+    Warned,
 )
 from engine.protocol.failures import Failure, FailureKind, failure
 from engine.protocol.transcript import Options, Segment, TimeSource
@@ -37,6 +38,7 @@ class Sink:
         self.language: str | None = None
         self.phases: list[CaptionPhase] = []
         self.reasons: list[Failure | None] = []
+        self.warnings: list[FailureKind] = []
 
     def on_confirmed(self, delta: str) -> None:
         stored = "".join(s.text for s in self.segments) + (self.unfinished.text if self.unfinished else "")
@@ -60,6 +62,9 @@ class Sink:
     def on_caption_phase(self, phase: CaptionPhase, reason: Failure | None) -> None:
         self.phases.append(phase)
         self.reasons.append(reason)
+
+    def on_warning(self, reason: Failure) -> None:
+        self.warnings.append(reason.kind)
 
 
 class Rig:
@@ -194,3 +199,22 @@ def test_a_given_up_engine_loses_no_confirmed_text(rig: Rig) -> None:
     assert [s.text for s in rig.sink.segments] == [" Kept"]
     assert rig.engine.cancelled == [rig.job]
     assert rig.captions.phase is CaptionPhase.LOST
+
+
+def test_sound_that_could_not_be_heard_is_told_and_the_session_goes_on(rig: Rig) -> None:
+    rig.confirm(" One.", 0.5)
+    rig.captions.on_event(Warned(job=rig.job, failure=failure(FailureKind.POISON, "base")))
+    rig.confirm(" Two.", 1.5)
+    assert rig.sink.warnings == [FailureKind.POISON]
+    assert rig.sink.confirmed == " One. Two."
+    assert len(rig.engine.listened) == 1
+
+
+def test_a_language_that_was_refused_is_not_asked_for_again(rig: Rig) -> None:
+    """A model of one language refused another and went on; after its death that ended the captions."""
+    rig.captions.on_event(LanguageDetected(job=rig.job, language="en", probability=0.9))
+    rig.captions.set_language("ko")
+    rig.captions.on_event(Warned(job=rig.job, failure=failure(FailureKind.LANGUAGE_UNKNOWN, "base", "ko")))
+    assert rig.sink.warnings == [FailureKind.LANGUAGE_UNKNOWN]
+    rig.fail()
+    assert rig.engine.listened[-1].options.language == "en"

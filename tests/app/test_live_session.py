@@ -24,6 +24,7 @@ from engine.protocol.events import (
     LanguageDetected,
     SegmentDone,
     Tail,
+    Warned,
 )
 from engine.protocol.failures import FailureKind, failure
 from engine.protocol.transcript import Options
@@ -219,6 +220,26 @@ def test_a_recording_whose_captions_are_lost_is_left_to_the_queue(rig: Rig) -> N
     assert rig.row.duration == pytest.approx(2.0)
     kinds = [change.notice.kind for change in rig.told(LiveChangeKind.NOTICE) if change.notice]
     assert kinds == [NoticeKind.CAPTIONS_LOST]
+
+
+def test_sound_that_could_not_be_heard_is_told_with_the_name_of_the_recording(rig: Rig) -> None:
+    """It was passed over in silence: nobody knew why some words were missing."""
+    rig.start()
+    rig.speak()
+    rig.tell(Warned(job=rig.job, failure=failure(FailureKind.POISON, "whisper-base")))
+    (change,) = rig.told(LiveChangeKind.WARNING)
+    assert change.failure == failure(FailureKind.POISON, "r.wav")
+    assert rig.live.state.captions is CaptionPhase.WAITING
+
+
+def test_a_language_that_was_refused_is_not_shown_as_the_one_in_use(rig: Rig) -> None:
+    rig.start()
+    rig.speak()
+    rig.live.set_language("ko")
+    refusal = failure(FailureKind.LANGUAGE_UNKNOWN, "whisper-base.en", "ko")
+    rig.tell(Warned(job=rig.job, failure=refusal))
+    assert rig.told(LiveChangeKind.WARNING)[-1].failure == refusal
+    assert rig.live.state.language == "en"
 
 
 def test_captions_can_be_asked_for_again(rig: Rig) -> None:

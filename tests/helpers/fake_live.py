@@ -103,6 +103,10 @@ class FakeSession:
         """Something happened."""
         self._tell(LiveChange(kind=LiveChangeKind.NOTICE, notice=Notice(kind=kind, device=device)))
 
+    def warn(self, reason: Failure) -> None:
+        """Something was refused or not heard."""
+        self._tell(LiveChange(kind=LiveChangeKind.WARNING, failure=reason))
+
     def lose_captions(self, reason: Failure) -> None:
         """The engine cannot go on."""
         self._set(captions=CaptionPhase.LOST, failure=reason)

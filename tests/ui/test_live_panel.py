@@ -169,6 +169,11 @@ def test_every_kind_of_notice_has_its_sentence(rig: WindowRig) -> None:
         assert rig.window.notices.texts()[-1].strip()
 
 
+def test_sound_that_could_not_be_heard_is_told(rig: WindowRig) -> None:
+    rig.record().warn(failure(FailureKind.POISON, "2026-05-01.wav"))
+    assert any("A part of “2026-05-01.wav”" in text for text in rig.window.notices.texts())
+
+
 def test_lost_captions_can_be_asked_for_again(rig: WindowRig) -> None:
     session = rig.record()
     session.lose_captions(failure(FailureKind.ENGINE_DIED, "whisper-base"))

@@ -22,7 +22,16 @@ from app.cli.live import Listening, run_live, source_called
 from app.cli.session import Session
 from engine.config import EngineConfig, default_config
 from engine.export import ExportFormat
-from engine.protocol.events import Confirmed, EngineLost, Event, JobDone, JobFailed, SegmentDone, Tail
+from engine.protocol.events import (
+    Confirmed,
+    EngineLost,
+    Event,
+    JobDone,
+    JobFailed,
+    SegmentDone,
+    Tail,
+    Warned,
+)
 from engine.protocol.failures import FailureKind, failure
 from engine.protocol.requests import JobId
 from engine.protocol.transcript import Options
@@ -201,6 +210,18 @@ def test_an_engine_that_dies_is_started_again_and_text_goes_on(run: Run) -> None
     assert run.out.getvalue() == "One\ntwo.\n"
     assert run.clients[-1].num_restarts == 1
     assert run.clients[-1].listened[-1].start_sample == 4_000
+
+
+def test_sound_that_could_not_be_heard_is_told_once_until_there_is_text_again(run: Run) -> None:
+    class Deaf(LiveClient):
+        @staticmethod
+        def story(job: JobId) -> Sequence[Event]:
+            unheard = Warned(job=job, failure=failure(FailureKind.POISON, "whisper-base"))
+            return [started(job, None), unheard, unheard, *said(job, " One.", 0.0, 0.5), unheard]
+
+    assert run.go(Deaf) == 0
+    assert run.out.getvalue() == "One.\n"
+    assert run.err.getvalue().count(f"A part of “{run.recording.name}”") == 2
 
 
 def test_without_anything_to_record_it_says_so(run: Run) -> None:
