@@ -17,8 +17,6 @@ Release = Callable[[], None]
 Inhibit = Callable[[str], Release | None]
 """Ask for wakefulness for a reason; the answer ends it. None = not to be had this way."""
 
-_CONNECTION: Final = "jamak-keep-awake"
-_PATIENCE_MS: Final = 1000
 _CONTINUOUS: Final = 0x8000_0000
 _SYSTEM_REQUIRED: Final = 0x0000_0001
 
@@ -27,7 +25,8 @@ class KeepAwake:
     """Awake between `hold` and `release`. Called from one thread."""
 
     def __init__(self, inhibitors: tuple[Inhibit, ...] | None = None) -> None:
-        self._inhibitors = inhibitors if inhibitors is not None else _inhibitors()
+        """`inhibitors` None: the ways of this system that need no window."""
+        self._inhibitors = inhibitors if inhibitors is not None else system_inhibitors()
         self._release: Release | None = None
 
     @property
@@ -48,12 +47,13 @@ class KeepAwake:
             self._release = None
 
 
-def _inhibitors() -> tuple[Inhibit, ...]:
+def system_inhibitors() -> tuple[Inhibit, ...]:
+    """Return the ways of this system, the best first."""
     if sys.platform == "win32":
         return (_ask_windows,)
     if sys.platform == "darwin":
         return (_ask_caffeinate,)
-    return (_ask_screen_saver, _ask_logind)
+    return (_ask_logind,)
 
 
 def _ask_windows(_reason: str) -> Release | None:
@@ -80,8 +80,13 @@ def _hold_child(command: list[str]) -> Release | None:
         return None
     nowhere = subprocess.DEVNULL
     try:
+        # Ctrl-C in a terminal is not for the lock: what was heard is still being written down.
         child = subprocess.Popen(
-            [program, *command[1:]], stdin=subprocess.PIPE, stdout=nowhere, stderr=nowhere
+            [program, *command[1:]],
+            stdin=subprocess.PIPE,
+            stdout=nowhere,
+            stderr=nowhere,
+            start_new_session=True,
         )
     except OSError:
         return None
@@ -93,24 +98,3 @@ def _hold_child(command: list[str]) -> Release | None:
         child.wait()
 
     return release
-
-
-def _ask_screen_saver(reason: str) -> Release | None:
-    """https://specifications.freedesktop.org/idle-inhibit-spec: lasts as long as our connection does."""
-    from PySide6.QtDBus import QDBus, QDBusConnection, QDBusMessage
-
-    if not os.environ.get("DBUS_SESSION_BUS_ADDRESS"):
-        return None
-    bus = QDBusConnection.connectToBus(QDBusConnection.BusType.SessionBus, _CONNECTION)
-    message = QDBusMessage.createMethodCall(
-        "org.freedesktop.ScreenSaver",
-        "/org/freedesktop/ScreenSaver",
-        "org.freedesktop.ScreenSaver",
-        "Inhibit",
-    )
-    message.setArguments(["Jamak", reason or "Transcribing"])
-    answer = bus.call(message, QDBus.CallMode.Block, _PATIENCE_MS) if bus.isConnected() else None
-    if answer is None or answer.type() is not QDBusMessage.MessageType.ReplyMessage:
-        QDBusConnection.disconnectFromBus(_CONNECTION)
-        return None
-    return lambda: QDBusConnection.disconnectFromBus(_CONNECTION)

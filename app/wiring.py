@@ -22,7 +22,7 @@ from app.crashes import CrashWatch
 from app.desk import Desk
 from app.engine_key import find_key
 from app.engine_link import EngineLink
-from app.keep_awake import KeepAwake
+from app.keep_awake import KeepAwake, system_inhibitors
 from app.library import Library
 from app.paths import (
     instance_address,
@@ -46,6 +46,7 @@ from app.ui.model_shelf import ModelShelf
 from app.ui.notices import Choice, NoticeKind
 from app.ui.opened_files import OpenedFiles
 from app.ui.queue_gate import QueueGate
+from app.ui.screen_saver import ask_screen_saver
 from app.ui.server_switch import ServerSwitch
 from app.ui.settings_keeper import SettingsKeeper
 from app.ui.style import Style
@@ -143,7 +144,7 @@ class Session(QObject):
         self._shelf.set_server(loaded.settings.engine_server, loaded.settings.engine_models)
         self._player = Player(self)
         self._player.set_rate(loaded.settings.playback_rate)
-        self._awake = KeepAwake()
+        self._awake = KeepAwake((ask_screen_saver, *system_inhibitors()))
         self._audio = SystemAudio()
         self._live = Live(self._make_recording, self)
         self._server = ServerSwitch(self._keeper, self)

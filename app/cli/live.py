@@ -22,6 +22,7 @@ from app.cli.console import Console
 from app.cli.session import Session
 from app.cli.whole_file import write_whole
 from app.crashes import EXIT_INTERRUPTED
+from app.keep_awake import KeepAwake
 from app.live_changes import CaptionPhase, LiveChange, LiveChangeKind, LivePhase
 from app.live_session import LiveSession, LiveWish
 from app.paths import new_recording_path, recordings_folder, settings_path
@@ -68,6 +69,7 @@ def run_live(
     wish: Listening,
     *,
     make_audio: Callable[[], AudioSystem] = SystemAudio,
+    awake: KeepAwake | None = None,
 ) -> int:
     """Record until Ctrl-C; return 0, 1 if something failed, or 130 after a second Ctrl-C."""
     try:
@@ -86,7 +88,7 @@ def run_live(
     sources = (source, Wish(kind=DeviceKind.COMPUTER)) if wish.is_mixed else (source,)
     path = new_recording_path(wish.folder, datetime.now())
     live = LiveSession(LiveWish(sources=sources, path=path, options=wish.options), audio, session.client)
-    with session, _interruptible() as interrupts:
+    with session, _interruptible() as interrupts, _held(awake or KeepAwake()):
         return _Listener(session, console, wish, live, interrupts).go()
 
 
@@ -109,6 +111,16 @@ def _interruptible() -> Iterator[_Interrupts]:
         yield interrupts
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def _held(awake: KeepAwake) -> Iterator[None]:
+    """Let the computer not sleep while it listens."""
+    awake.hold("Recording")
+    try:
+        yield
+    finally:
+        awake.release()
 
 
 class _Listener:

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.capture.devices import Wish
+from app.capture.devices import Wish
 from app.library import Library
 from app.settings import LoadedSettings, Settings, UiLanguage, save
 from app.start_record import SafeStart, settings_for_start
@@ -135,6 +136,21 @@ def test_recordings_go_to_the_chosen_folder_and_earlier_ones_stay(
     assert parts.live.state is not None
     assert Path(parts.live.state.path).parent == tmp_path / "chosen"
     assert [row.recording.path for row in session.desk.rows()] == [str(earlier)]
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="systemd's way")
+def test_the_computer_stays_awake_while_something_is_recorded(
+    session: Session, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = tmp_path / "asked"
+    program = tmp_path / "systemd-inhibit"
+    program.write_text(f'#!/bin/sh\necho "$@" > {asked}\nexec cat\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    monkeypatch.delenv("DBUS_SESSION_BUS_ADDRESS", raising=False)
+    session.window.parts.keeper.change(keep_awake=False)
+    session.window.parts.live.begin((Wish(),))
+    qtbot.waitUntil(lambda: asked.exists() and "--why=Recording" in asked.read_text())
 
 
 def test_files_of_a_second_start_join_the_queue(

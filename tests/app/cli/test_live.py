@@ -20,6 +20,7 @@ from app.cli.arguments import live_options, parser
 from app.cli.console import Console
 from app.cli.live import Listening, run_live, source_called
 from app.cli.session import Session
+from app.keep_awake import KeepAwake, Release
 from engine.config import EngineConfig, default_config
 from engine.export import ExportFormat
 from engine.protocol.events import (
@@ -64,6 +65,17 @@ class LiveClient(FakeClient):
         self._tell(type(self).ending(job))
 
 
+class Inhibitor:
+    """Keeps a computer awake that nobody else does; `told` is what it was asked, and when it ended."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
+    def __call__(self, reason: str) -> Release:
+        self.told.append(reason)
+        return lambda: self.told.append("released")
+
+
 class Run:
     """One `jamak live`, on the test's thread; another thread presses Ctrl-C."""
 
@@ -72,6 +84,7 @@ class Run:
         self.audio: AudioSystem = PlayedSound(tone(1.0))
         self.out, self.err = io.StringIO(), io.StringIO()
         self.clients: list[LiveClient] = []
+        self.inhibitor = Inhibitor()
         self.presses_at: list[Callable[[], bool]] = [lambda: self.heard > 8_000]
 
     @property
@@ -89,7 +102,13 @@ class Run:
         try:
             listening = Listening(options=Options(), folder=self.folder / "kept", **wish)  # type: ignore[arg-type]
             session = Session(default_config(), make)
-            return run_live(session, Console(self.out, self.err), listening, make_audio=lambda: self.audio)
+            return run_live(
+                session,
+                Console(self.out, self.err),
+                listening,
+                make_audio=lambda: self.audio,
+                awake=KeepAwake((self.inhibitor,)),
+            )
         finally:
             self.presses_at.clear()
             presser.join()
@@ -222,6 +241,14 @@ def test_sound_that_could_not_be_heard_is_told_once_until_there_is_text_again(ru
     assert run.go(Deaf) == 0
     assert run.out.getvalue() == "One.\n"
     assert run.err.getvalue().count(f"A part of “{run.recording.name}”") == 2
+
+
+def test_the_computer_stays_awake_while_it_listens(run: Run) -> None:
+    during: list[str] = []
+    run.presses_at = [lambda: run.heard > 8_000 and not during.extend(run.inhibitor.told)]
+    assert run.go(Talking) == 0
+    assert during == ["Recording"]
+    assert run.inhibitor.told == ["Recording", "released"]
 
 
 def test_without_anything_to_record_it_says_so(run: Run) -> None:
