@@ -86,8 +86,14 @@ def run_live(
         console.tell("jamak: " + tr("cli_live_no_device", name=wish.device))
         return 1
     sources = (source, Wish(kind=DeviceKind.COMPUTER)) if wish.is_mixed else (source,)
-    path = new_recording_path(wish.folder, datetime.now())
-    live = LiveSession(LiveWish(sources=sources, path=path, options=wish.options), audio, session.client)
+    now = datetime.now()
+    wanted = LiveWish(
+        sources=sources,
+        path=new_recording_path(wish.folder, now),
+        spare_path=new_recording_path(recordings_folder(), now),
+        options=wish.options,
+    )
+    live = LiveSession(wanted, audio, session.client)
     with session, _interruptible() as interrupts, _held(awake or KeepAwake()):
         return _Listener(session, console, wish, live, interrupts).go()
 

@@ -251,6 +251,18 @@ def test_the_computer_stays_awake_while_it_listens(run: Run) -> None:
     assert run.inhibitor.told == ["Recording", "released"]
 
 
+def test_a_folder_that_cannot_be_written_gives_way_to_the_usual_one(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "kept").write_text("a file stands where the folder should be")
+    monkeypatch.setenv("JAMAK_RECORDINGS_DIR", str(tmp_path / "usual"))
+    assert run.go(Talking) == 0
+    (path,) = (tmp_path / "usual").iterdir()
+    told = f"The folder for recordings cannot be written to. This one is kept in “{path.parent}”."
+    assert told in run.err.getvalue()
+    assert f"The recording is {path}" in run.err.getvalue()
+
+
 def test_without_anything_to_record_it_says_so(run: Run) -> None:
     run.audio = FakeAudio()
     run.presses_at.clear()
