@@ -55,10 +55,10 @@ class LiveWish(msgspec.Struct, frozen=True, kw_only=True):
     sources: tuple[Wish, ...] = (Wish(),)
     """One, or two mixed: the first keeps the time."""
     path: Path
-    options: Options = Options()
-
     spare_path: Path | None = None
     """Where to if nothing can be written at `path`."""
+    options: Options = Options()
+
 
 class LiveSession:
     """Records and captions. All methods belong to one thread, which calls `tick` ten times a second.
@@ -228,6 +228,8 @@ class LiveSession:
 
     def _begin(self) -> None:
         """The file is there: from now on the recording has a row, and is listened to."""
+        path = self._recorder.path
+        self._state = msgspec.structs.replace(self._state, path=str(path))
         try:
             if self._rows is not None:
                 recording_id = self._rows.begin(path, self._wish.options)
@@ -237,8 +239,6 @@ class LiveSession:
         self._captions.start(path, lambda: self._recorder.num_samples, self._is_quiet)
 
     def _is_quiet(self) -> bool:
-        path = self._recorder.path
-        self._state = msgspec.structs.replace(self._state, path=str(path))
         return self._recorder.level.peak_db < QUIET_DB
 
     def _on_recorder_ended(self) -> None:

@@ -89,8 +89,8 @@ class LiveCommands(QObject):
             self._live.stop()
         else:
             self._window.notices.withdraw(_NOTICE)
-            self._live.begin(wishes_of(self._keeper.now))
             self._window.notices.withdraw(_FOLDER)
+            self._live.begin(wishes_of(self._keeper.now))
 
     def tell_limits(self, has_limits: bool) -> None:
         """Say, once in a run, what this desktop does not let the caption window do."""

@@ -115,7 +115,6 @@ def test_the_recording_has_a_row_and_a_listener_from_its_first_moment(rig: Rig) 
     assert rig.live.state.devices == (MIC.name,)
 
 
-def test_text_is_shown_and_stored_as_it_is_confirmed(rig: Rig) -> None:
 def test_row_and_captions_follow_the_recording_to_the_spare_place(tmp_path: Path) -> None:
     (tmp_path / "r.wav").write_bytes(b"somebody else's")
     rig = Rig(tmp_path, spare_path=tmp_path / "spare" / "s.wav")
@@ -128,6 +127,7 @@ def test_row_and_captions_follow_the_recording_to_the_spare_place(tmp_path: Path
     assert (tmp_path / "r.wav").read_bytes() == b"somebody else's"
 
 
+def test_text_is_shown_and_stored_as_it_is_confirmed(rig: Rig) -> None:
     rig.start()
     rig.speak()
     rig.tell(started(rig.job, None), LanguageDetected(job=rig.job, language="en", probability=0.8))

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.capture.devices import Wish
-from app.capture.devices import Wish
 from app.library import Library
 from app.settings import LoadedSettings, Settings, UiLanguage, save
 from app.start_record import SafeStart, settings_for_start
