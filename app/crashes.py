@@ -18,6 +18,7 @@ from engine.config import log_folder
 from engine.traces import anonymous_trace
 
 EXIT_CRASHED: Final = 1
+EXIT_MISUSED: Final = 2
 EXIT_INTERRUPTED: Final = 130
 EXIT_PIPE_CLOSED: Final = 141
 """128 + SIGPIPE, as a shell says it."""

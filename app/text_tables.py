@@ -210,6 +210,8 @@ ENGLISH: Final[dict[str, str]] = {
     "cli_batch_taken": "another batch is at work in this folder; wait for its end.",
     "cli_batch_resume": "The same command goes on where this ended.",
     "cli_serve_key": "Callers must show the key of {where}.",
+    "cli_serve_elsewhere": "“{model}” is on a server elsewhere, which programs can call themselves. Name a "
+    "model of this computer with --model; `jamak models list` shows them.",
     "cli_serve_libraries": "Libraries of the server are missing. Paste this: pip install 'jamak[server]'",
     "cli_serve_port": "{host}, port {port} cannot be listened on: {why}. Choose another with --port.",
     "cli_verified": "{model}: every file is as it should be.",
@@ -272,6 +274,8 @@ KOREAN: Final[dict[str, str]] = {
     "cli_batch_taken": "다른 일괄 작업이 이 폴더에서 진행 중입니다. 끝난 뒤에 다시 실행하세요.",
     "cli_batch_resume": "같은 명령을 다시 실행하면 이어서 합니다.",
     "cli_serve_key": "호출하는 쪽은 {where}의 키를 보내야 합니다.",
+    "cli_serve_elsewhere": "“{model}”은(는) 다른 서버의 모델이며, 프로그램이 그 서버를 직접 쓸 수 있습니다. "
+    "--model로 이 컴퓨터의 모델을 지정하세요. 목록은 `jamak models list`로 볼 수 있습니다.",
     "cli_serve_libraries": "서버 라이브러리가 없습니다. 실행해 주세요: pip install 'jamak[server]'",
     "cli_serve_port": "{host} 포트 {port}을(를) 열 수 없습니다: {why}. --port로 다른 포트를 고르세요.",
     "cli_verified": "{model}: 모든 파일이 올바릅니다.",

@@ -16,7 +16,7 @@ from app.cli.self_test import run_self_test
 from app.cli.serve import run_serve
 from app.cli.session import Session
 from app.cli.transcribe import Transcribing, run_transcribe
-from app.crashes import EXIT_INTERRUPTED
+from app.crashes import EXIT_INTERRUPTED, EXIT_MISUSED
 from app.engine_key import find_key
 from app.paths import resource
 from app.ports import ClientMaker
@@ -26,8 +26,6 @@ from engine.config import EngineConfig, default_config
 from engine.export import ExportFormat
 from engine.protocol.elsewhere import is_elsewhere, parse_elsewhere
 from engine.protocol.failures import FailureError
-
-EXIT_MISUSED = 2
 
 
 def run(

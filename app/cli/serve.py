@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Final
 
 from app.cli.console import Console
+from app.crashes import EXIT_MISUSED
 from app.server_key import KEY_VARIABLE, key_path, own_key
 from app.texts import tr
 from engine.config import EngineConfig
 from engine.logs import start_logging
+from engine.protocol.elsewhere import is_elsewhere
 from engine.protocol.failures import FailureKind, failure
 from engine.protocol.transcript import Options
 from engine.server.config import DEFAULT_PORT, ServerConfig, is_loopback
@@ -80,7 +82,10 @@ def add_serve(commands: argparse._SubParsersAction[argparse.ArgumentParser], epi
 
 
 def run_serve(console: Console, asked: argparse.Namespace, config: EngineConfig) -> int:
-    """Serve until told to end; return 0, or 1 if the door could not be opened."""
+    """Serve until told to end; return 0, 1 if the door cannot be opened, 2 if the model is elsewhere."""
+    if is_elsewhere(asked.model):
+        console.tell("jamak: " + tr("cli_serve_elsewhere", model=asked.model))
+        return EXIT_MISUSED
     if any(find_spec(library) is None for library in _LIBRARIES):
         console.tell("jamak: " + tr("cli_serve_libraries"))
         return 1
