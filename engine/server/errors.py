@@ -74,15 +74,6 @@ _STATUS: Final[dict[FailureKind, tuple[int, str | None]]] = {
     _K.LOST_STATE: (503, None),
     _K.WORKER_DIED: (503, None),
     _K.ENGINE_DIED: (503, None),
-    # The server's own choice of a model may be one of a server elsewhere.
-    _K.REMOTE_UNREACHABLE: (502, None),
-    _K.REMOTE_TLS: (502, None),
-    _K.REMOTE_KEY: (502, None),
-    _K.REMOTE_MODEL: (502, None),
-    _K.REMOTE_BUSY: (503, None),
-    _K.REMOTE_REFUSED: (502, None),
-    _K.REMOTE_BROKEN: (502, None),
-    _K.REMOTE_NOT_UNDERSTOOD: (502, None),
 }
 _ABOUT_MODELS: Final = frozenset(
     {_K.MODEL_UNKNOWN, _K.MODEL_MISSING, _K.MODEL_BROKEN, _K.LANGUAGE_UNKNOWN, _K.TASK_UNSUPPORTED}
