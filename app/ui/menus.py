@@ -91,7 +91,9 @@ class Menus(QObject):
         _with_text(bar, do.export)
         return bar
 
-    def row_menu(self, models: Iterable[ModelInfo], retry_with: Callable[[str], None]) -> QMenu:
+    def row_menu(
+        self, models: Iterable[ModelInfo], retry_with: Callable[[str], None], *, can_retry_with: bool
+    ) -> QMenu:
         """Return the menu of the selected rows; `retry_with` is given a model's key."""
         do = self._actions
         menu = QMenu(self._window)
@@ -100,7 +102,7 @@ class Menus(QObject):
         other = self.model_menu(models, retry_with)
         other.setTitle(self.tr("Retry with another model"))
         menu.addMenu(other)
-        other.setEnabled(do.retry.isEnabled() and not other.isEmpty())
+        other.setEnabled(can_retry_with and not other.isEmpty())
         _fill(
             menu,
             (

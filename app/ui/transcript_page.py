@@ -15,6 +15,7 @@ from app.library import Library, RowState, StoredSegment
 from app.texts import failure_text
 from app.ui.background import Background
 from app.ui.elided_label import ElidedLabel
+from app.ui.row_actions import keeps_transcript
 from app.ui.transcript_view import TranscriptView
 from app.ui.version_bar import VersionBar
 from app.ui.wording import language_names, state_line
@@ -231,6 +232,7 @@ class TranscriptPage(QWidget):
         self._trouble.setAccessibleName(f"{sentence} {remedy}".strip())
         is_missing = recording.failure is not None and recording.failure.kind is FailureKind.NOT_FOUND
         self._locate.setVisible(is_missing)
+        self._other.setVisible(not keeps_transcript(recording))
 
     def _build(self) -> None:
         self._trouble = QFrame()

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final
 
 from PySide6.QtCore import QPoint, QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QToolButton, QWidget
 
-from app.library import Recording, RowState
-
-_BUSY: Final = (RowState.RECORDING, RowState.QUEUED, RowState.RUNNING)
+from app.library import Recording
+from app.ui.row_actions import keeps_transcript
 
 
 class VersionBar(QWidget):
@@ -54,7 +52,7 @@ class VersionBar(QWidget):
             self.box.setCurrentIndex(self.box.findData(shown))
         self.box.setVisible(len(versions) > 1)
         current = next((version for version in versions if version.id == shown), None)
-        self.again.setVisible(current is not None and current.state not in _BUSY)
+        self.again.setVisible(current is not None and keeps_transcript(current))
 
     def menu_place(self) -> QPoint:
         """Return where the choice of models belongs on the screen: under the button."""

@@ -262,7 +262,9 @@ class WindowCommands(QObject):
     def _show_row_menu(self, at: QPoint) -> None:
         ids = self._window.rows.selected_ids()
         menu = self._window.menus.row_menu(
-            self._parts.shelf.installed, lambda key: self._window.rows.retry_with(ids, model=key)
+            self._parts.shelf.installed,
+            lambda key: self._window.rows.retry_with(ids, model=key),
+            can_retry_with=self._window.rows.possible().retry_with,
         )
         menu.popup(at)
 

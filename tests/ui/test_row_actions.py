@@ -44,6 +44,22 @@ def test_work_that_has_ended_can_be_retried_but_not_cancelled(state: RowState) -
     assert not can.cancel
 
 
+@pytest.mark.parametrize("state", RowState)
+@pytest.mark.parametrize("stored_until", [0.0, 3.0])
+def test_another_model_is_offered_by_one_command(state: RowState, stored_until: float) -> None:
+    """A failed row offered two: to retry with another model, and to transcribe again."""
+    can = possible([row(1, state, stored_until)], [1, 2])
+    has_ended = state in (RowState.DONE, RowState.FAILED, RowState.CANCELLED)
+    assert can.retry_with + can.again == has_ended
+    assert can.again == (has_ended and (state is RowState.DONE or stored_until > 0)), "text is never replaced"
+
+
+def test_many_rows_are_tried_with_another_model_together() -> None:
+    can = possible([row(1, RowState.DONE), row(2, RowState.FAILED)], [1, 2])
+    assert can.retry_with
+    assert not can.again
+
+
 def test_only_rows_with_text_can_be_exported() -> None:
     assert not possible([row(1, RowState.FAILED)], [1]).export
     assert possible([row(1, RowState.FAILED, stored_until=3.0)], [1]).export

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QMenu, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.library import RowState
+from engine.protocol.failures import FailureKind
 from tests.helpers.window_rig import BASE, SMALL, WindowRig
 
 
@@ -101,6 +102,22 @@ def test_a_version_that_is_removed_is_no_choice_any_more(done: WindowRig) -> Non
     assert done.window.page.versions.box.isVisible()
     done.desk.remove([second])
     assert not done.window.page.versions.box.isVisible()
+
+
+@pytest.mark.parametrize("has_text", [False, True])
+def test_a_failed_row_offers_another_model_once(rig: WindowRig, has_text: bool) -> None:
+    """It offered to retry with another model and to transcribe again. What text there is stays."""
+    rig.window.drop_in.take([rig.make_file("a.wav")])
+    job = rig.job_of("a.wav")
+    rig.begin(job)
+    if has_text:
+        rig.say(job, " Half of it.", 0.0, 2.0)
+    rig.fail(job, FailureKind.MODEL_BROKEN, "whisper-base")
+    other = rig.window.page.findChild(QPushButton, "trouble_other_model")
+    assert other is not None
+    assert other.isVisible() is not has_text
+    assert rig.window.page.versions.again.isVisible() is has_text
+    assert rig.window.actions_.again.isEnabled() is has_text
 
 
 def test_what_still_runs_cannot_be_transcribed_again(rig: WindowRig) -> None:
