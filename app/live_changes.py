@@ -52,8 +52,8 @@ class LiveState(msgspec.Struct, frozen=True, kw_only=True):
     devices: tuple[str, ...] = ()
     """Names of what is being recorded."""
     language: str | None = None
-    num_lost_samples: int = 0
-    """Samples that found no place; 0 always, unless the disk stood still for a minute."""
+    lost_s: float = 0.0
+    """Silence where a device lost samples, or the disk stood still for a minute."""
     failure: Failure | None = None
     """Why the recording ended unasked, or why captions are lost."""
 

@@ -274,7 +274,7 @@ class LiveSession:
             level=self._recorder.level,
             backlog_s=max(0.0, elapsed_s - self._captions.decoded_s),
             devices=tuple(device.name for device in self._recorder.devices),
-            num_lost_samples=self._recorder.num_overflowed,
+            lost_s=self._recorder.lost_s,
         )
         self._tell(LiveChange(kind=LiveChangeKind.METER))
 

@@ -88,8 +88,10 @@ class Recorder:
         self._marks = MarkBook(_LOWEST_HZ)
         self._level = SILENT
         self._num_overflowed = 0
+        self._num_lost = 0
         self._num_overflowed_before = 0
-        """In the tracks before the last pause."""
+        """In the tracks before the last pause; likewise the next."""
+        self._num_lost_before = 0
         self.rate_hz = 0
         """Of the file; known once it records."""
         self.failure: Failure | None = None
@@ -142,9 +144,9 @@ class Recorder:
         return self._level
 
     @property
-    def num_overflowed(self) -> int:
-        """Samples lost because the disk was too slow for a minute."""
-        return self._num_overflowed
+    def lost_s(self) -> float:
+        """How much is silence because a device lost it, or the disk was too slow for a minute."""
+        return self._num_lost / self.rate_hz if self.rate_hz else 0.0
 
     @property
     def devices(self) -> list[Device]:
@@ -256,7 +258,7 @@ class Recorder:
             source.tend(devices)
         with self._writing:
             begun_s = self._clock()
-            self._num_overflowed_before = self._num_overflowed
+            self._num_overflowed_before, self._num_lost_before = self._num_overflowed, self._num_lost
             self._tracks = [
                 Track(source.intakes, self.rate_hz, begun_s, is_steered=index > 0)
                 for index, source in enumerate(self._sources)
@@ -314,7 +316,7 @@ class Recorder:
             pcm = to_pcm(collected.samples)
             self._disk.put(pcm, now_s)
             self._level = level_of(pcm)
-            self._count_overflows()
+            self._count_losses()
             has_grown = self._disk.num_samples > before
             if self._disk.is_given_up and self.failure is None:
                 self._give_up(self._disk)
@@ -326,11 +328,12 @@ class Recorder:
         for hole in collected.holes:
             self._marks.add(hole.kind, start + hole.start, start + hole.start + hole.num)
 
-    def _count_overflows(self) -> None:
+    def _count_losses(self) -> None:
         num = self._num_overflowed_before + sum(track.num_overflowed for track in self._tracks)
         if num > self._num_overflowed:
             self._notices.put(Notice(kind=NoticeKind.OVERFLOW))
         self._num_overflowed = num
+        self._num_lost = self._num_lost_before + sum(track.num_lost for track in self._tracks)
 
     def _give_up(self, disk: Disk) -> None:
         self.failure = _disk_failure(disk.error or OSError(), self.path)

@@ -48,6 +48,8 @@ class Track:
         self._has_begun = False
         self.num_overflowed = 0
         """Samples that found no room in a ring, at the rate of their device."""
+        self.num_lost = 0
+        """Those, and what the device itself lost, at the recording's rate."""
         self._current: Intake | None = None
         self._stretcher: Stretcher | None = None
         self._pieces: list[Samples] = []
@@ -105,6 +107,7 @@ class Track:
     def _fill(self, kind: MarkKind, num: int) -> None:
         if num > 0:
             self._holes.append(Hole(kind, self._num, num))
+            self.num_lost += num if kind is MarkKind.LOST else 0
             self._add(np.zeros(num, np.float32))
 
     def _add(self, samples: Samples) -> None:

@@ -294,6 +294,8 @@ class _Listener:
         return None
 
     def _say_where(self) -> None:
+        if lost_s := self._live.state.lost_s:
+            self._console.tell(tr("cli_live_lost", seconds=f"{max(lost_s, 0.1):.1f}"))
         path = Path(self._live.state.path)
         if path.exists():
             self._console.tell(tr("cli_live_kept", path=path))

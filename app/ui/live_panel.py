@@ -84,6 +84,13 @@ class LivePanel(QFrame):
         self._show_device()
 
     def _status(self, state: LiveState) -> str:
+        doing = self._doing(state)
+        if not state.lost_s:
+            return doing
+        lost = self.tr("%1 s of sound lost").replace("%1", f"{max(state.lost_s, 0.1):.1f}")
+        return f"{doing} · {lost}" if doing else lost
+
+    def _doing(self, state: LiveState) -> str:
         is_behind = state.backlog_s > BACKLOG_FROM_S
         behind = self.tr("%1 s behind").replace("%1", str(round(state.backlog_s))) if is_behind else ""
         match state.phase:

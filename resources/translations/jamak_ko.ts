@@ -808,6 +808,10 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
         <translation>녹음 중인 장치</translation>
     </message>
     <message>
+        <source>%1 s of sound lost</source>
+        <translation>소리 %1초를 잃음</translation>
+    </message>
+    <message>
         <source>%1 s behind</source>
         <translation>%1초 늦음</translation>
     </message>

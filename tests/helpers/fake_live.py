@@ -75,11 +75,13 @@ class FakeSession:
         recording_id = self._rows.begin(self._path, Options())
         self._set(phase=LivePhase.RECORDING, captions=CaptionPhase.LISTENING, recording_id=recording_id)
 
-    def measure(self, elapsed_s: float, rms_db: float = -90.0, backlog_s: float = 0.0) -> None:
+    def measure(
+        self, elapsed_s: float, rms_db: float = -90.0, backlog_s: float = 0.0, lost_s: float = 0.0
+    ) -> None:
         """A tenth of a second was heard."""
         level = Level(rms_db=rms_db, peak_db=rms_db + 3)
         self.state = msgspec.structs.replace(
-            self.state, elapsed_s=elapsed_s, level=level, backlog_s=backlog_s
+            self.state, elapsed_s=elapsed_s, level=level, backlog_s=backlog_s, lost_s=lost_s
         )
         self._tell(LiveChange(kind=LiveChangeKind.METER))
 

@@ -108,6 +108,18 @@ def test_the_panel_shows_time_device_and_a_backlog_worth_knowing(rig: WindowRig)
     assert panel.status.text() == "4 s behind"
 
 
+def test_the_panel_says_how_much_sound_was_lost_as_long_as_it_is_there(rig: WindowRig) -> None:
+    """It was counted, and shown nowhere: the notice of a loss says neither how much, nor stays."""
+    session = rig.record()
+    status = rig.window.live_panel.status
+    session.measure(65.0, lost_s=0.02)
+    assert status.text() == "0.1 s of sound lost"
+    session.measure(66.0, backlog_s=4.2, lost_s=1.25)
+    assert status.text() == "4 s behind · 1.2 s of sound lost"
+    session.pause()
+    assert status.text() == "Paused · 1.2 s of sound lost"
+
+
 def test_pausing_and_going_on(rig: WindowRig) -> None:
     session = rig.record()
     rig.window.actions_.pause_recording.trigger()

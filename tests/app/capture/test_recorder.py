@@ -205,6 +205,26 @@ def test_two_sources_become_one(tmp_path: Path) -> None:
     assert len(rig.recorder.take_notices()) == 0
 
 
+def test_samples_that_found_no_room_are_told_and_counted_and_silent_in_their_place(rig: Rig) -> None:
+    stream = rig.start()
+    rig.speak(stream, 1_600)
+    too_many = numbered(61 * 16_000)
+    stream.speak(too_many)
+    wait_until(lambda: rig.recorder.lost_s == 61.0)
+    assert [notice.kind for notice in rig.recorder.take_notices()] == [NoticeKind.OVERFLOW]
+    rig.recorder.pause()
+    wait_until(lambda: rig.recorder.phase is RecorderPhase.PAUSED)
+    rig.recorder.resume()
+    wait_until(lambda: bool(rig.audio.open_streams) and rig.recorder.phase is RecorderPhase.RECORDING)
+    rig.speak(rig.audio.stream, 1_600, 1_601)
+    assert rig.recorder.lost_s == 61.0, "also after a pause"
+    pcm = rig.stop()
+    (lost,) = [mark for mark in rig.recorder.take_marks() if mark.kind is MarkKind.LOST]
+    assert (lost.start, lost.end) == (0.1, 61.1)
+    assert not pcm[1_600 : 1_600 + len(too_many)].any()
+    assert np.array_equal(pcm[-1_600:], np.arange(1_601, 3_201))
+
+
 def test_the_meter_shows_how_loud_it_is(rig: Rig) -> None:
     stream = rig.start()
     stream.speak(np.full(1_600, 0.5, np.float32))

@@ -124,7 +124,7 @@ def test_what_found_no_room_is_silence_in_its_place() -> None:
     expected[1_600:3_200] = 0
     assert np.array_equal(rig.all, expected)
     assert rig.holes == [Hole(MarkKind.LOST, 1_600, 1_600)]
-    assert rig.track.num_overflowed == 1_600
+    assert rig.track.num_overflowed == rig.track.num_lost == 1_600
 
 
 def test_what_a_device_lost_is_silence_behind_it() -> None:

@@ -11,11 +11,12 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 import soundfile
 
 from app import texts
-from app.capture.devices import AudioSystem, DeviceKind, Wish
+from app.capture.devices import AudioSystem, Device, DeviceKind, OnBlock, Stream, Wish
 from app.cli.arguments import live_options, parser
 from app.cli.console import Console
 from app.cli.live import Listening, run_live, source_called
@@ -241,6 +242,20 @@ def test_sound_that_could_not_be_heard_is_told_once_until_there_is_text_again(ru
     assert run.go(Deaf) == 0
     assert run.out.getvalue() == "One.\n"
     assert run.err.getvalue().count(f"A part of “{run.recording.name}”") == 2
+
+
+class Choking(PlayedSound):
+    """Begins with more than a minute at once, for which there is no room."""
+
+    def open(self, device: Device, on_block: OnBlock) -> Stream:
+        on_block(np.zeros(61 * device.rate_hz, np.float32))
+        return super().open(device, on_block)
+
+
+def test_sound_that_was_lost_is_told_in_the_end(run: Run) -> None:
+    run.audio = Choking(tone(1.0))
+    assert run.go(Talking) == 0
+    assert "61.0 s of sound were lost" in run.err.getvalue()
 
 
 def test_the_computer_stays_awake_while_it_listens(run: Run) -> None:
