@@ -5,28 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from engine.adapters.byte_text import ByteText
 from engine.adapters.whisper.vocabulary import TIMESTAMP_STEP_S, Vocabulary
 from engine.adapters.words import TimedPiece, group_words, is_cut
 from engine.messages import SAMPLE_RATE_HZ, Finished
 from engine.protocol.transcript import Segment, TimeSource, Word, after_move, least_sure
 
 
-class WhisperText:
+class WhisperText(ByteText):
     """Implements `AsrText` over a vocabulary."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
+        super().__init__(
+            vocabulary.pieces,
+            special_ids=vocabulary.special_ids,
+            stop_ids=frozenset({vocabulary.special.end}),
+            name=vocabulary.name,
+        )
         self._vocabulary = vocabulary
-        self.special_ids = vocabulary.special_ids
-        self.stop_ids = frozenset({vocabulary.special.end})
-
-    def decode(self, batch: Sequence[Sequence[int]], *, skip_special: bool) -> list[str]:
-        """Return the text of each id list; an incomplete UTF-8 sequence reads as U+FFFD."""
-        return [self._decode(ids, skip_special=skip_special) for ids in batch]
-
-    def pieces(self, ids: Sequence[int]) -> tuple[bytes, ...]:
-        """Return the bytes of each id; special ids, and ids that do not exist, are empty."""
-        table = self._vocabulary.pieces
-        return tuple(table[id_] if 0 <= id_ < len(table) else b"" for id_ in ids)
 
     def segments(
         self, ids: Sequence[int], logprobs: Sequence[float], finished: Finished
@@ -38,16 +34,6 @@ class WhisperText:
         duration_s = finished.num_samples / SAMPLE_RATE_HZ
         spans = _fit(list(self._spans(ids, finished)), duration_s)
         return tuple(self._segment(span, ids, logprobs, finished) for span in spans)
-
-    def _decode(self, ids: Sequence[int], *, skip_special: bool) -> str:
-        pieces = self.pieces(ids)
-        if not skip_special:
-            special, name = self.special_ids, self._vocabulary.name
-            pieces = tuple(
-                name(id_).encode() if id_ in special else piece
-                for id_, piece in zip(ids, pieces, strict=True)
-            )
-        return b"".join(pieces).decode(errors="replace")
 
     def _spans(self, ids: Sequence[int], finished: Finished) -> Iterator[_Span]:
         """Cut at timestamps that follow text; a missing end is where the last word or the audio ends.
@@ -79,7 +65,7 @@ class WhisperText:
         return Segment(
             start=words[0].start if words else span.start_s,
             end=words[-1].end if words else span.end_s,
-            text=self._decode(ids[span.first : span.last], skip_special=True),
+            text=self.text(ids[span.first : span.last]),
             words=words,
             tokens=tuple(id_ for id_ in ids[span.first : span.last] if id_ not in self.special_ids),
             time_source=least_sure((words[0].time_source, words[-1].time_source)) if words else span.source,
