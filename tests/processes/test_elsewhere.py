@@ -50,18 +50,6 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     bench.close()
 
 
-@pytest.fixture(scope="module")
-def long_file(bench: Bench) -> str:
-    """Five chunks, none of them with the loudest word."""
-    return bench.long_file("long", seed=7)
-
-
-@pytest.fixture(scope="module")
-def long_text(bench: Bench, long_file: str) -> str:
-    """What the long file says."""
-    return bench.text(bench.transcribe(long_file, bench.model("calm")))
-
-
 @pytest.fixture
 def server() -> Iterator[FakeServer]:
     server = FakeServer()

@@ -28,18 +28,6 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     bench.close()
 
 
-@pytest.fixture(scope="module")
-def long_file(bench: Bench) -> str:
-    """Five chunks, none of them with the loudest word."""
-    return bench.long_file("long", seed=7)
-
-
-@pytest.fixture(scope="module")
-def long_text(bench: Bench, long_file: str) -> str:
-    """What the long file says when nothing goes wrong."""
-    return bench.text(bench.transcribe(long_file, bench.model("calm")))
-
-
 def test_the_text_of_a_file_is_what_its_samples_say(bench: Bench) -> None:
     words = (0, 1, None, 2, 3, 4, 5, 6)
     job = bench.transcribe(bench.file("short", *words), bench.model("calm"))
