@@ -9,12 +9,14 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
+from app.capture.notices import Mark
 from app.changes import ChangeKind, DeskChange
 from app.desk import Desk, Row
-from app.library import Library, RowState, StoredSegment
+from app.library import Library, RowKind, RowState, StoredSegment
 from app.texts import failure_text
 from app.ui.background import Background
 from app.ui.elided_label import ElidedLabel
+from app.ui.mark_line import MarkLine
 from app.ui.row_actions import keeps_transcript
 from app.ui.transcript_view import TranscriptView
 from app.ui.version_bar import VersionBar
@@ -63,6 +65,7 @@ class TranscriptPage(QWidget):
         self._facts = ElidedLabel(Qt.TextElideMode.ElideRight)
         self._facts.setObjectName("recording_facts")
         self._facts.setForegroundRole(QPalette.ColorRole.PlaceholderText)
+        self._marks = MarkLine()
         self._build()
 
     @property
@@ -94,8 +97,10 @@ class TranscriptPage(QWidget):
         self.view.set_segments([])
         self._show_row()
         self._show_versions()
+        self._marks.show_marks([])
         if recording_id is not None:
             self._read(recording_id)
+            self._read_marks(recording_id)
 
     def show_live_text(self, recording_id: int, confirmed: str, tail: str) -> None:
         """Show what follows the stored segments of a recording that grows, if it is this one."""
@@ -125,6 +130,7 @@ class TranscriptPage(QWidget):
                 self.view.set_segments([], is_streaming=True)
             case ChangeKind.ROW:
                 self._show_row()
+                self._read_marks(self._id)
             case ChangeKind.PROGRESS:
                 self._show_facts()
             case _:
@@ -156,6 +162,19 @@ class TranscriptPage(QWidget):
         if self._show_when_read is not None:
             self.view.show_segment(self._show_when_read)
             self._show_when_read = None
+
+    def _read_marks(self, recording_id: int) -> None:
+        """Show the marked places of a recording of ours, whichever version of its text this is."""
+        rows = [row.recording for row in self._desk.versions(recording_id)]
+        recorded = [row.id for row in rows if row.kind is RowKind.LIVE]
+        if not recorded:
+            return
+
+        def show(marks: list[Mark]) -> None:
+            if recording_id == self._id:
+                self._marks.show_marks(marks)
+
+        self._background.run(lambda: self._library.live.marks(recorded[0]), show)
 
     def _append(self, segment: StoredSegment) -> None:
         if self._late is None:
@@ -265,6 +284,7 @@ class TranscriptPage(QWidget):
         title.setSpacing(2)
         title.addWidget(self._name)
         title.addWidget(self._facts)
+        title.addWidget(self._marks)
         header = QHBoxLayout()
         header.setContentsMargins(16, 10, 16, 8)
         header.setSpacing(10)

@@ -880,6 +880,21 @@ MIT 라이선스. Qt, PyTorch, FFmpeg, ONNX Runtime, Whisper 모델을 바탕으
     </message>
 </context>
 <context>
+    <name>MarkLine</name>
+    <message>
+        <source>No sound came: %1</source>
+        <translation>소리가 오지 않음: %1</translation>
+    </message>
+    <message>
+        <source>Sound was lost: %1</source>
+        <translation>소리를 잃음: %1</translation>
+    </message>
+    <message>
+        <source>Paused: %1</source>
+        <translation>일시 정지: %1</translation>
+    </message>
+</context>
+<context>
     <name>Menus</name>
     <message>
         <source>&amp;File</source>
