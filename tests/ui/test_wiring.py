@@ -7,18 +7,21 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.capture.devices import Wish
-from app.library import Library
+from app.capture.recording_file import RecordingWriter
+from app.library import Library, RowKind, RowState
 from app.settings import LoadedSettings, Settings, UiLanguage, save
 from app.start_record import SafeStart, settings_for_start
 from app.ui.translation import Translation
 from app.wiring import Session
 from engine.config import EngineConfig
 from engine.protocol.events import Event, JobDone, ModelList, Welcome
+from engine.protocol.transcript import Options
 from tests.helpers.window_rig import BASE, FakeEngine
 
 
@@ -135,6 +138,23 @@ def test_recordings_go_to_the_chosen_folder_and_earlier_ones_stay(
     assert parts.live.state is not None
     assert Path(parts.live.state.path).parent == tmp_path / "chosen"
     assert [row.recording.path for row in session.desk.rows()] == [str(earlier)]
+
+
+def test_a_recording_that_was_cut_off_is_named_at_the_next_start(
+    make_session: Callable[[SafeStart], Session], qtbot: QtBot, tmp_path: Path
+) -> None:
+    path = tmp_path / "cut off.wav"
+    writer = RecordingWriter(path, 16_000)
+    writer.append(np.ones(16_000, np.int16))
+    library = Library(tmp_path / "library.db")
+    library.add(str(path), Options(), kind=RowKind.LIVE, state=RowState.RECORDING)
+    library.close()
+    session = make_session(SafeStart(LoadedSettings(Settings(ui_language=UiLanguage.ENGLISH))))
+    session.show()
+    qtbot.waitUntil(lambda: any("“cut off.wav” was cut off" in t for t in session.window.notices.texts()))
+    (row,) = session.desk.rows()
+    assert row.recording.duration == 1.0
+    writer.close()
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="systemd's way")

@@ -433,6 +433,22 @@ def test_nothing_is_confirmed_before_the_language_is_sure_and_then_it_stays() ->
     assert speaker.confirmed == speaker.spoken
 
 
+def test_whoever_goes_on_in_another_language_is_followed_and_loses_no_word() -> None:
+    """(whisper_streaming#54: nothing more came after a change of language)"""
+    speaker = Speaker(language=None)
+    speaker.speak(3)
+    assert speaker.session.lock.language == "en"
+    speaker.language, speaker.probability = "ko", 0.001
+    while speaker.session.lock.language == "en":
+        assert speaker.now < 30 * SAMPLE_RATE_HZ, "it is never doubted"
+        speaker.speak(0.1)
+    speaker.probability = 0.95
+    speaker.speak(4)
+    speaker.finish()
+    assert speaker.session.lock.language == speaker.plans[-1].language == "ko"
+    assert speaker.confirmed == speaker.spoken
+
+
 def test_a_language_can_be_chosen_while_it_runs() -> None:
     speaker = Speaker(language="en")
     speaker.speak(2)
