@@ -9,7 +9,6 @@ from typing import Final
 
 import msgspec
 
-from app.capture.devices import Wish
 from app.durable_file import write_durably
 from app.set_aside import set_aside
 from engine.protocol.failures import FailureError, FailureKind, failure
@@ -108,8 +107,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     queue_is_paused: bool = False
     recordings_folder: str = ""
     """Where the window and `jamak live` record to; empty = the default of `app.paths.recordings_folder`."""
-    live_sources: tuple[Wish, ...] = (Wish(),)
-    """What the Record button records: one source, or two mixed."""
     model_folders: tuple[str, ...] = ()
     """Checkpoint folders the user pointed at."""
     engine_server: str = ""
