@@ -26,6 +26,25 @@ def test_silence_tones_and_noise_are_not_speech() -> None:
         assert not listen(sound, 8000).any()
 
 
+def typed_keys(duration_s: float) -> Samples:
+    """Return the sound of somebody who types: eight keys a second, each a click and a softer one."""
+    random = np.random.default_rng(11)
+    sound = 0.002 * random.standard_normal(round(duration_s * 16_000))
+    ring = np.arange(800) / 16_000
+    for at in np.cumsum(random.uniform(0.06, 0.2, round(duration_s * 8))):
+        for later_s, loudness in ((0.0, 0.4), (0.07, 0.15)):
+            start = round((at + later_s) * 16_000)
+            click = random.standard_normal(800) * np.exp(-ring * 150)
+            click += np.sin(2 * np.pi * random.uniform(300, 3_000) * ring) * np.exp(-ring * 90)
+            piece = sound[start : start + 800]
+            piece += loudness * random.uniform(0.5, 1.0) * click[: len(piece)]
+    return sound.clip(-1, 1).astype(np.float32)
+
+
+def test_keys_that_are_typed_are_not_speech() -> None:
+    assert not listen(typed_keys(20.0), 1_600).any()
+
+
 def test_the_last_frame_is_filled_up_and_an_empty_recording_has_none() -> None:
     assert len(listen(silence(1.0), 8000)) == -(-16_000 // FRAME_SAMPLES)
     assert len(listen(silence(0.0), 8000)) == 0
