@@ -5,13 +5,13 @@ from __future__ import annotations
 import gc
 import logging
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from engine.config import DetokenizerSettings, EngineConfig, RemoteSettings, SchedulerSettings
 from engine.ipc import Outbox
-from engine.manager.inflight import InFlight
+from engine.manager.room import has_had_its_time, num_sendable, room_for
+from engine.manager.served_model import ModelSource, ServedModel
 from engine.messages import (
-    SAMPLE_RATE_HZ,
     Abort,
     Chunk,
     ConnectDetokenizer,
@@ -23,7 +23,7 @@ from engine.messages import (
     WorkerFailed,
     WorkerReady,
 )
-from engine.protocol.elsewhere import is_elsewhere, parse_elsewhere, subject_of_model
+from engine.protocol.elsewhere import parse_elsewhere, subject_of_model
 from engine.protocol.events import ModelState, WorkerPhase
 from engine.protocol.failures import Failure, FailureKind, failure
 from engine.protocol.requests import JobId
@@ -34,46 +34,6 @@ log = logging.getLogger(__name__)
 
 MAX_IDLE_DEATHS = 2
 """So often a process may end with no chunk to blame before its jobs fail."""
-_BYTES_PER_SECOND = 4 * SAMPLE_RATE_HZ
-SPARE_CHUNKS = 4
-"""Sent beyond what a model can run, so that a free slot never waits for us."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class ModelSource:
-    """A checkpoint that jobs ask for; its folder is its key, or its address on a server elsewhere."""
-
-    name: str
-    """As the user chose it."""
-    family: str
-    folder: str
-    companion_folder: str | None = None
-    """Where a network that helps it lies, or would."""
-
-    @property
-    def is_elsewhere(self) -> bool:
-        return is_elsewhere(self.folder)
-
-
-@dataclass
-class _Model:
-    source: ModelSource
-    in_flight: InFlight = field(default_factory=InFlight)
-    jobs: set[JobId] = field(default_factory=set)
-    live_jobs: set[JobId] = field(default_factory=set)
-    """Those of `jobs` that somebody listens to."""
-    markers: dict[tuple[JobId, type], Finish | Abort] = field(default_factory=dict)
-    """Sent and not come back yet."""
-    worker: Worker | None = None
-    outbox: Outbox | None = None
-    num_slots: int = 0
-    detokenizer_address: str = ""
-    is_ready: bool = False
-    num_idle_deaths: int = 0
-    """Deaths in a row that no chunk can be blamed for: while loading, or with nothing to do."""
-    idle_since_s: float = 0.0
-    stats: Stats | None = None
-    """What its process said last of its work."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +62,7 @@ class Fleet:
         self._config = config
         self._workers = workers
         self._tell = tell
-        self._models: dict[str, _Model] = {}
+        self._models: dict[str, ServedModel] = {}
         self._detokenizer: Worker | None = None
         self._text_outbox: Outbox | None = None
         self._num_text_deaths = 0
@@ -125,7 +85,7 @@ class Fleet:
 
         A live job does not wait for room, and other models are given one chunk at a time while it lasts.
         """
-        model = self._models.setdefault(source.folder, _Model(source))
+        model = self._models.setdefault(source.folder, ServedModel(source))
         model.jobs.add(job)
         if is_live:
             model.live_jobs.add(job)
@@ -158,7 +118,7 @@ class Fleet:
 
     def finish(self, key: str, marker: Finish) -> None:
         """Send the marker behind a job's last chunk."""
-        self._mark(self._models[key], marker)
+        self._models[key].mark(marker)
 
     def abort(self, key: str, job: JobId) -> bool:
         """Drop what waits and runs of a job; False where nothing can be on its way."""
@@ -167,7 +127,7 @@ class Fleet:
         model.markers.pop((job, Finish), None)
         if not model.is_ready:
             return False
-        self._mark(model, Abort(job=job))
+        model.mark(Abort(job=job))
         return True
 
     def came_back(self, marker: Finish | Abort) -> bool:
@@ -178,21 +138,18 @@ class Fleet:
     def turn(self, now_s: float) -> Casualties:
         """Start what is wanted, send what may go, unload what is idle."""
         failed: list[tuple[JobId, Failure]] = []
-        is_live = any(model.live_jobs for model in self._models.values() if not model.source.is_elsewhere)
-        for model in self._models.values():
-            if model.jobs and model.worker is None and self._has_room_for(model):
+        models = self._models.values()
+        for model in models:
+            if model.jobs and model.worker is None and self._make_room(model):
                 try:
                     self._start(model)
                 except OSError as error:
                     broken = failure(FailureKind.WORKER_DIED, model.source.name, str(error))
                     failed += [(job, broken) for job in model.jobs]
             if model.is_ready and model.outbox is not None:
-                is_aside = is_live and not model.live_jobs and not model.source.is_elsewhere
-                limit = 1 if is_aside else model.num_slots + SPARE_CHUNKS
-                for chunk in model.in_flight.take_sendable(limit):
+                for chunk in model.in_flight.take_sendable(num_sendable(model, models)):
                     model.outbox.put(chunk)
-            is_idle = not model.jobs and now_s - model.idle_since_s > self._config.idle_unload_s
-            if model.worker is not None and is_idle:
+            if has_had_its_time(model, now_s, self._config.idle_unload_s):
                 self._unload(model)
         return Casualties(failed=tuple(failed))
 
@@ -208,8 +165,7 @@ class Fleet:
         model.num_slots = message.slots
         if model.source.is_elsewhere:
             self._present_key(model)
-        for marker in model.markers.values():
-            model.outbox.put(marker)
+        model.send_markers()
         self._freeze(model.outbox)
         self._tell(ModelState(model=model.source.name, phase=WorkerPhase.READY, device=message.device))
 
@@ -218,7 +174,7 @@ class Fleet:
         model = self._model_of(message.worker)
         if model is None:
             return Casualties()
-        self._forget_worker(model)
+        model.forget_worker()
         self._tell(ModelState(model=model.source.name, phase=WorkerPhase.FAILED))
         return Casualties(failed=tuple((job, message.failure) for job in model.jobs))
 
@@ -232,7 +188,7 @@ class Fleet:
         if model is None:
             return Casualties()
         restarted = model.in_flight.sent
-        self._forget_worker(model)
+        model.forget_worker()
         if not restarted:
             model.num_idle_deaths += 1
             if model.num_idle_deaths >= MAX_IDLE_DEATHS:
@@ -261,7 +217,7 @@ class Fleet:
 
     def loads(self) -> tuple[ModelLoad, ...]:
         """Return what is loaded, and how much each has to do."""
-        return tuple(_load_of(model) for model in self._models.values() if model.worker is not None)
+        return tuple(model.load() for model in self._models.values() if model.worker is not None)
 
     def facts(self) -> Iterable[tuple[str, str]]:
         """Yield what is loaded, for a report."""
@@ -279,36 +235,18 @@ class Fleet:
         if self._text_outbox is not None:
             self._text_outbox.close(0.0)
 
-    @property
-    def _loaded(self) -> list[_Model]:
-        """Those that run on this machine."""
-        models = self._models.values()
-        return [model for model in models if model.worker is not None and not model.source.is_elsewhere]
+    def _make_room(self, model: ServedModel) -> bool:
+        room = room_for(model, self._models.values(), self._config.max_loaded_models)
+        if room.leaving is not None:
+            self._unload(room.leaving)
+        return room.is_there
 
-    def _has_room_for(self, model: _Model) -> bool:
-        return model.source.is_elsewhere or self._make_room() or bool(model.live_jobs)
-
-    def _present_key(self, model: _Model) -> None:
+    def _present_key(self, model: ServedModel) -> None:
         if model.outbox is not None:
             server = parse_elsewhere(model.source.folder).server
             model.outbox.put(PresentKey(key=self.key_for(server)))
 
-    def _mark(self, model: _Model, marker: Finish | Abort) -> None:
-        model.markers[marker.job, type(marker)] = marker
-        if model.is_ready and model.outbox is not None:
-            model.outbox.put(marker)
-
-    def _make_room(self) -> bool:
-        loaded = self._loaded
-        if len(loaded) < self._config.max_loaded_models:
-            return True
-        idle = [model for model in loaded if not model.jobs]
-        if not idle:
-            return False
-        self._unload(min(idle, key=lambda model: model.idle_since_s))
-        return True
-
-    def _start(self, model: _Model) -> None:
+    def _start(self, model: ServedModel) -> None:
         source = model.source
         if source.is_elsewhere:
             settings = RemoteSettings(config=self._config, server=source.folder)
@@ -342,7 +280,7 @@ class Fleet:
         """Answers on their way are lost, so everything is asked for again as soon as it is up."""
         self._detokenizer = None
         self._num_text_deaths += 1
-        models = self._loaded
+        models = [model for model in self._models.values() if model.is_loaded_here]
         detail = message.detail
         if self._num_text_deaths <= MAX_IDLE_DEATHS:
             try:
@@ -359,16 +297,17 @@ class Fleet:
         return Casualties(failed=tuple((job, broken) for model in models for job in model.jobs))
 
     def _connect_schedulers(self, detokenizer: Worker) -> None:
-        for model in self._loaded:
-            if model.outbox is None or model.detokenizer_address == detokenizer.address:
+        for model in self._models.values():
+            if not model.is_loaded_here or model.outbox is None:
+                continue
+            if model.detokenizer_address == detokenizer.address:
                 continue
             model.detokenizer_address = detokenizer.address
             model.outbox.put(ConnectDetokenizer(address=detokenizer.address))
             model.in_flight.send_again()
-            for marker in model.markers.values():
-                model.outbox.put(marker)
+            model.send_markers()
 
-    def _give_up(self, model: _Model, message: WorkerDied) -> Casualties:
+    def _give_up(self, model: ServedModel, message: WorkerDied) -> Casualties:
         model.num_idle_deaths = 0
         model.markers.clear()
         self._tell(ModelState(model=model.source.name, phase=WorkerPhase.FAILED))
@@ -384,37 +323,15 @@ class Fleet:
         gc.collect()
         gc.freeze()
 
-    def _unload(self, model: _Model) -> None:
+    def _unload(self, model: ServedModel) -> None:
         if model.worker is not None:
             self._workers.end(model.worker)
         model.markers.clear()
-        self._forget_worker(model)
+        model.forget_worker()
         self._tell(ModelState(model=model.source.name, phase=WorkerPhase.UNLOADED))
 
-    def _forget_worker(self, model: _Model) -> None:
-        if model.outbox is not None:
-            model.outbox.close(0.0)
-        model.worker, model.outbox, model.is_ready = None, None, False
-
-    def _model_of(self, worker: str) -> _Model | None:
+    def _model_of(self, worker: str) -> ServedModel | None:
         for model in self._models.values():
             if model.worker is not None and model.worker.name == worker:
                 return model
         return None
-
-
-def _load_of(model: _Model) -> ModelLoad:
-    backlog_s = model.in_flight.num_all_bytes / _BYTES_PER_SECOND
-    if model.stats is None:
-        return ModelLoad(model=model.source.name, num_slots=model.num_slots, backlog_s=backlog_s)
-    stats = model.stats
-    return ModelLoad(
-        model=model.source.name,
-        num_waiting=stats.num_waiting,
-        num_running=stats.num_running,
-        num_slots=stats.num_slots,
-        backlog_s=backlog_s,
-        tokens_per_s=stats.tokens_per_s,
-        real_time_factor=stats.real_time_factor,
-        work=stats.work,
-    )

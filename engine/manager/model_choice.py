@@ -5,8 +5,8 @@ from __future__ import annotations
 from engine.adapters import family, read_architectures, resolve_family
 from engine.adapters.base import LocalAgreement, ModelTraits
 from engine.languages import LANGUAGE_CODES
-from engine.manager.fleet import ModelSource
 from engine.manager.models import ModelStore
+from engine.manager.served_model import ModelSource
 from engine.protocol.elsewhere import is_elsewhere, parse_elsewhere
 from engine.protocol.failures import FailureError, FailureKind, failure
 from engine.protocol.transcript import Options, Task
