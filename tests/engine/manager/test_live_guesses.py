@@ -8,7 +8,7 @@ from engine.adapters.base import PrefixRollback
 from engine.manager.confirm import Piece
 from engine.manager.live import Plan
 from engine.messages import SAMPLE_RATE_HZ
-from tests.engine.manager.test_live import WORD_SAMPLES, Speaker
+from tests.helpers.speaker import WORD_SAMPLES, Speaker
 
 
 class Guesser(Speaker):
