@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from typing import Self
 
 import msgspec
 import numpy as np
@@ -27,26 +27,21 @@ class FakeStreams:
 
     is_taking = True
 
-    @cached_property
-    def listened(self) -> list[Listened]:
-        return []
+    listened: list[Listened]
+    fed: dict[JobId, list[np.ndarray]]
+    said: list[tuple[str, JobId]]
+    languages: list[str | None]
 
-    @cached_property
-    def fed(self) -> dict[JobId, list[np.ndarray]]:
-        return {}
-
-    @cached_property
-    def said(self) -> list[tuple[str, JobId]]:
-        return []
-
-    @cached_property
-    def languages(self) -> list[str | None]:
-        return []
+    def __new__(cls, *_: object, **__: object) -> Self:
+        fake = super().__new__(cls)
+        # Made before any thread can look: of two that made them at once, one would write into the void.
+        fake.listened, fake.fed, fake.said, fake.languages = [], {}, [], []
+        return fake
 
     def listen(self, options: Options, start_sample: int = 0) -> JobId:
         job = f"live-{len(self.listened) + 1}"
-        self.listened.append(Listened(job, options, start_sample))
         self.fed[job] = []
+        self.listened.append(Listened(job, options, start_sample))
         return job
 
     def feed(self, job: JobId, first_sample: int, pcm: bytes) -> bool:
