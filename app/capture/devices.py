@@ -51,6 +51,11 @@ class Stream(Protocol):
         """False once the system has ended it."""
         ...
 
+    @property
+    def num_overflows(self) -> int:
+        """How often the system said that it lost samples; not every system says so."""
+        ...
+
     def is_elsewhere(self) -> bool:
         """Whether the system made it capture from another device than the one it was opened on."""
         ...

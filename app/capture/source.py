@@ -70,6 +70,8 @@ class Source:
         self._num_failures: Counter[str] = Counter()
         self._retry_s = float("-inf")
         self._check = (0.0, 0)
+        self._num_overflows = 0
+        """Of the stream when it was checked last."""
         self._tended_s = clock()
         self._is_announced = False
         self._is_silent = False
@@ -112,6 +114,7 @@ class Source:
             if intake.last_block_s is not None:
                 if now_s - vitals.check_s >= LOSS_WINDOW_S:
                     self._check = (intake.last_block_s, intake.num_samples)
+                    self._num_overflows = stream.num_overflows
                 self._announce(intake.device)
             return
         log.info("the capture stream is %s", verdict)
@@ -133,6 +136,7 @@ class Source:
             num_since_check=intake.num_samples - self._check[1],
             check_s=self._check[0] or intake.opened_s,
             rate_hz=intake.device.rate_hz,
+            has_overflowed=stream.num_overflows > self._num_overflows,
             is_active=stream.is_active,
             # The server is asked only when something has changed there.
             is_elsewhere=asks_place and stream.is_elsewhere(),
@@ -166,6 +170,7 @@ class Source:
         if self._last is None and self._wish.device_id in (None, device.id):
             self._last = device
         self._check = (0.0, 0)
+        self._num_overflows = 0
         self._is_announced = False
 
     def _announce(self, device: Device) -> None:

@@ -105,6 +105,7 @@ class _PlainStream:
 
     def __init__(self) -> None:
         self._stream: Any = None
+        self.num_overflows = 0
 
     @property
     def is_active(self) -> bool:
@@ -132,7 +133,9 @@ class _PlainStream:
     def _start(
         self, sounddevice: Any, device: str | int, rate_hz: int, num_channels: int, on_block: OnBlock
     ) -> None:
-        def on_audio(frames: Samples, _num: int, _time: object, _status: object) -> None:
+        def on_audio(frames: Samples, _num: int, _time: object, status: Any) -> None:
+            if status.input_overflow:
+                self.num_overflows += 1
             on_block(frames[:, 0] if num_channels == 1 else frames.mean(axis=1, dtype="float32"))
 
         stream = sounddevice.InputStream(

@@ -13,6 +13,8 @@ STALL_S: Final = 1.0
 LOSS_WINDOW_S: Final = 10.0
 MIN_SHARE: Final = 0.98
 """Of the samples that the clock says there should be; real clocks are within 0.1 %."""
+LEAST_LOSS_S: Final = 0.05
+"""Where the system itself says that samples were lost, so few missing are believed."""
 
 
 class Verdict(StrEnum):
@@ -39,6 +41,8 @@ class Vitals(msgspec.Struct, frozen=True, kw_only=True):
     """Samples since `check_s`."""
     check_s: float
     rate_hz: int
+    has_overflowed: bool = False
+    """The system said so since `check_s`."""
     is_active: bool = True
     is_elsewhere: bool = False
 
@@ -61,5 +65,6 @@ def num_missing(vitals: Vitals, now_s: float) -> int:
     if vitals.last_block_s is None or now_s - vitals.check_s < LOSS_WINDOW_S:
         return 0
     expected = round((vitals.last_block_s - vitals.check_s) * vitals.rate_hz)
-    is_short = vitals.num_since_check < MIN_SHARE * expected
-    return expected - vitals.num_since_check if is_short else 0
+    missing = expected - vitals.num_since_check
+    least = LEAST_LOSS_S * vitals.rate_hz if vitals.has_overflowed else (1 - MIN_SHARE) * expected
+    return missing if missing > least else 0

@@ -38,6 +38,7 @@ class FakeStream:
         self.is_active = True
         self.is_moved = False
         self.is_closed = False
+        self.num_overflows = 0
 
     def is_elsewhere(self) -> bool:
         return self.is_moved

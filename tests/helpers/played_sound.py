@@ -58,6 +58,10 @@ class _Player(threading.Thread):
     def is_active(self) -> bool:
         return self.is_alive()
 
+    @property
+    def num_overflows(self) -> int:
+        return 0
+
     def is_elsewhere(self) -> bool:
         return False
 

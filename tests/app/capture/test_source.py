@@ -159,6 +159,19 @@ def test_a_device_that_loses_samples_is_opened_anew_and_the_loss_is_known() -> N
     assert not rig.source.intakes[0].ring.num_lost
 
 
+def test_a_loss_that_the_system_tells_of_is_known_however_small() -> None:
+    """A tenth of a second in ten went unsaid: the recording was behind the clock from there on."""
+    rig = Rig(MIC)
+    rig.run(5.0)
+    rig.stream.num_overflows = 1
+    rig.run(0.1, speaking=False)
+    rig.run(6.0)
+    assert rig.told == [(NoticeKind.LOSING, MIC.name)]
+    assert rig.source.intakes[0].num_missing == BLOCK
+    rig.run(30.0)
+    assert len(rig.told) == 1
+
+
 @pytest.mark.parametrize(
     ("wish", "avoid", "chosen"),
     [

@@ -34,6 +34,8 @@ def vitals(**changes: object) -> Vitals:
         ({"first_block_s": None, "last_block_s": None}, 3.1, Verdict.STALLED),
         ({"num_since_check": int(11 * 16_000 * 0.97)}, 20.1, Verdict.LOSING),
         ({"num_since_check": int(11 * 16_000 * 0.985)}, 20.1, Verdict.FINE),
+        ({"num_since_check": int(11 * 16_000 * 0.985), "has_overflowed": True}, 20.1, Verdict.LOSING),
+        ({"num_since_check": 11 * 16_000 - 800, "has_overflowed": True}, 20.1, Verdict.FINE),
         ({"num_since_check": 0, "check_s": 12.0}, 20.1, Verdict.FINE),
     ],
 )
