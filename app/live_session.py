@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Final, Protocol
@@ -68,14 +69,25 @@ class LiveSession:
     """
 
     def __init__(
-        self, wish: LiveWish, audio: AudioSystem, engine: EnginePort, rows: RowsPort | None = None
+        self,
+        wish: LiveWish,
+        audio: AudioSystem,
+        engine: EnginePort,
+        rows: RowsPort | None = None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`rows` None: nothing is stored but the recording itself."""
+        """`rows` None: nothing is stored but the recording itself. `clock` is the recorder's."""
         self._wish = wish
         self._rows = rows
         self._captions = Captions(engine, wish.options, self)
         self._recorder = Recorder(
-            audio, wish.sources, wish.path, spare_path=wish.spare_path, on_growth=self._captions.wake
+            audio,
+            wish.sources,
+            wish.path,
+            spare_path=wish.spare_path,
+            on_growth=self._captions.wake,
+            clock=clock,
         )
         self._observers: list[LiveObserver] = []
         self._state = LiveState(path=str(wish.path))

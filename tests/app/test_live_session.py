@@ -30,13 +30,19 @@ from engine.protocol.failures import FailureKind, failure
 from engine.protocol.transcript import Options
 from engine.recording import header
 from tests.helpers.engine_stories import FakeEngine, segment, started
-from tests.helpers.fake_sound import MIC, FakeAudio, numbered
+from tests.helpers.fake_sound import MIC, FakeAudio, FakeClock, numbered
 
 DIED = failure(FailureKind.ENGINE_DIED, "base")
 
 
+BLOCK = 1_600
+
+
 class Rig:
-    """One session; the test is its thread, and ticks it while it waits."""
+    """One session; the test is its thread, and ticks it while it waits.
+
+    For the recorder time passes only with sound: a machine that stands still leaves no gap.
+    """
 
     def __init__(self, folder: Path, *, spare_path: Path | None = None) -> None:
         self.folder = folder
@@ -46,9 +52,10 @@ class Rig:
         self.desk_changes: list[DeskChange] = []
         self.desk.observe(self.desk_changes.append)
         self.audio = FakeAudio(MIC)
+        self.clock = FakeClock()
         self.path = folder / "r.wav"
         wish = LiveWish(path=self.path, spare_path=spare_path, options=Options(language="en"))
-        self.live = LiveSession(wish, self.audio, self.engine, self.desk.live)
+        self.live = LiveSession(wish, self.audio, self.engine, self.desk.live, clock=self.clock)
         self.changes: list[LiveChange] = []
         self.live.observe(self.changes.append)
 
@@ -64,8 +71,11 @@ class Rig:
             time.sleep(0.005)
 
     def speak(self, num: int = 16_000) -> None:
+        """Say numbered samples, and wait until the engine has heard them."""
         heard = len(self.engine.heard(self.job))
-        self.audio.stream.speak(numbered(num))
+        for first in range(0, num, BLOCK):
+            self.clock.advance(BLOCK / MIC.rate_hz)
+            self.audio.stream.speak(numbered(min(BLOCK, num - first), first + 1))
         self.wait(lambda: len(self.engine.heard(self.job)) == heard + num)
 
     def tell(self, *events: Event) -> None:
