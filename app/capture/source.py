@@ -10,7 +10,15 @@ from typing import Final
 from app.capture.devices import AudioSystem, Device, Stream, Wish, choose
 from app.capture.notices import Notice, NoticeKind
 from app.capture.ring import Ring, Samples
-from app.capture.watchdog import LOSS_WINDOW_S, STALL_S, Verdict, Vitals, judge, num_missing
+from app.capture.watchdog import (
+    LONG_WINDOW_S,
+    LOSS_WINDOW_S,
+    STALL_S,
+    Verdict,
+    Vitals,
+    judge,
+    num_missing,
+)
 
 log = logging.getLogger(__name__)
 
@@ -69,7 +77,7 @@ class Source:
         self._avoid: dict[str, float] = {}
         self._num_failures: Counter[str] = Counter()
         self._retry_s = float("-inf")
-        self._check = (0.0, 0)
+        self._check = self._long_check = (0.0, 0)
         self._num_overflows = 0
         """Of the stream when it was checked last."""
         self._tended_s = clock()
@@ -90,7 +98,7 @@ class Source:
         if devices is not None:
             self._forgive(devices)
         if is_late and self._intake is not None:
-            self._check = (now_s, self._intake.num_samples)
+            self._check = self._long_check = (now_s, self._intake.num_samples)
         elif self._stream is not None:
             self._examine(self._stream, now_s, asks_place=devices is not None)
         if self._stream is not None and devices is not None:
@@ -115,6 +123,8 @@ class Source:
                 if now_s - vitals.check_s >= LOSS_WINDOW_S:
                     self._check = (intake.last_block_s, intake.num_samples)
                     self._num_overflows = stream.num_overflows
+                    if now_s - vitals.long_check_s >= LONG_WINDOW_S:
+                        self._long_check = self._check
                 self._announce(intake.device)
             return
         log.info("the capture stream is %s", verdict)
@@ -128,13 +138,15 @@ class Source:
 
     def _vitals(self, stream: Stream, intake: Intake, *, asks_place: bool) -> Vitals:
         if intake.first_block_s is not None and self._check[0] == 0.0:
-            self._check = (intake.first_block_s, 0)
+            self._check = self._long_check = (intake.first_block_s, 0)
         return Vitals(
             opened_s=intake.opened_s,
             first_block_s=intake.first_block_s,
             last_block_s=intake.last_block_s,
             num_since_check=intake.num_samples - self._check[1],
             check_s=self._check[0] or intake.opened_s,
+            num_since_long_check=intake.num_samples - self._long_check[1],
+            long_check_s=self._long_check[0] or intake.opened_s,
             rate_hz=intake.device.rate_hz,
             has_overflowed=stream.num_overflows > self._num_overflows,
             is_active=stream.is_active,
@@ -169,7 +181,7 @@ class Source:
         self.intakes.append(intake)
         if self._last is None and self._wish.device_id in (None, device.id):
             self._last = device
-        self._check = (0.0, 0)
+        self._check = self._long_check = (0.0, 0)
         self._num_overflows = 0
         self._is_announced = False
 

@@ -12,7 +12,10 @@ FIRST_BLOCK_S: Final = 3.0
 STALL_S: Final = 1.0
 LOSS_WINDOW_S: Final = 10.0
 MIN_SHARE: Final = 0.98
-"""Of the samples that the clock says there should be; real clocks are within 0.1 %."""
+"""Of the samples that the clock says there should be; blocks come in lumps, a busy computer's late."""
+LONG_WINDOW_S: Final = 120.0
+MIN_LONG_SHARE: Final = 0.995
+"""Over so long lumps weigh nothing, and real clocks are within 0.1 %."""
 LEAST_LOSS_S: Final = 0.05
 """Where the system itself says that samples were lost, so few missing are believed."""
 
@@ -40,6 +43,10 @@ class Vitals(msgspec.Struct, frozen=True, kw_only=True):
     num_since_check: int
     """Samples since `check_s`."""
     check_s: float
+    num_since_long_check: int
+    """Samples since `long_check_s`."""
+    long_check_s: float
+    """At or before `check_s`."""
     rate_hz: int
     has_overflowed: bool = False
     """The system said so since `check_s`."""
@@ -61,10 +68,19 @@ def judge(vitals: Vitals, now_s: float) -> Verdict:
 
 
 def num_missing(vitals: Vitals, now_s: float) -> int:
-    """Return how many samples were lost unsaid over a whole window; 0 if about all have come."""
-    if vitals.last_block_s is None or now_s - vitals.check_s < LOSS_WINDOW_S:
+    """Return how many samples were lost unsaid over a whole window; 0 if about all have come.
+
+    Everything since the long check, whichever window shows that something is wrong: it is told only once.
+    """
+    if vitals.last_block_s is None:
         return 0
     expected = round((vitals.last_block_s - vitals.check_s) * vitals.rate_hz)
     missing = expected - vitals.num_since_check
     least = LEAST_LOSS_S * vitals.rate_hz if vitals.has_overflowed else (1 - MIN_SHARE) * expected
-    return missing if missing > least else 0
+    has_lost = now_s - vitals.check_s >= LOSS_WINDOW_S and missing > least
+
+    long_expected = round((vitals.last_block_s - vitals.long_check_s) * vitals.rate_hz)
+    long_missing = long_expected - vitals.num_since_long_check
+    long_least = (1 - MIN_LONG_SHARE) * long_expected
+    has_lost_slowly = now_s - vitals.long_check_s >= LONG_WINDOW_S and long_missing > long_least
+    return max(missing, long_missing) if has_lost or has_lost_slowly else 0

@@ -6,8 +6,9 @@ import msgspec
 import pytest
 
 from app.capture.devices import Device, DeviceKind, Wish, choose
-from app.capture.notices import Notice, NoticeKind
+from app.capture.notices import MarkKind, Notice, NoticeKind
 from app.capture.source import AVOID_S, Source
+from app.capture.track import Track
 from tests.helpers.fake_sound import HEADSET, MIC, SPEAKERS, FakeAudio, FakeClock, FakeStream, numbered
 
 BLOCK = 1_600
@@ -170,6 +171,33 @@ def test_a_loss_that_the_system_tells_of_is_known_however_small() -> None:
     assert rig.source.intakes[0].num_missing == BLOCK
     rig.run(30.0)
     assert len(rig.told) == 1
+
+
+def test_what_is_lost_little_by_little_is_known_once() -> None:
+    """One sample in a hundred went unsaid for hours: PulseAudio tells of no overflow."""
+    rig = Rig(MIC)
+    track = Track(rig.source.intakes, MIC.rate_hz, rig.clock())
+    lost: list[int] = []
+
+    def record(seconds: float, share: float) -> None:
+        for _ in range(round(seconds / 0.1)):
+            rig.run(0.1, share=share)
+            lost.extend(hole.num for hole in track.collect(rig.clock()).holes if hole.kind is MarkKind.LOST)
+
+    record(5.0, share=1.0)
+    record(125.0, share=0.99)
+    assert rig.told == [(NoticeKind.LOSING, MIC.name)]
+    assert lost == [pytest.approx(0.01 * 115 * MIC.rate_hz, abs=BLOCK // 10)]
+    record(300.0, share=1.0)
+    assert len(rig.told) == len(lost) == 1
+    assert track.num_lost == lost[0]
+
+
+def test_a_clock_that_drifts_loses_nothing() -> None:
+    rig = Rig(MIC)
+    rig.run(600.0, share=0.999)
+    assert len(rig.audio.streams) == 1
+    assert rig.told == []
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,8 @@ FINE = Vitals(
     last_block_s=20.0,
     check_s=9.0,
     num_since_check=11 * 16_000,
+    long_check_s=9.0,
+    num_since_long_check=11 * 16_000,
     rate_hz=16_000,
 )
 
@@ -47,3 +49,38 @@ def test_what_is_missing_is_counted_to_the_sample() -> None:
     assert num_missing(vitals(num_since_check=11 * 16_000 - 5_000), 20.1) == 5_000
     assert num_missing(FINE, 20.1) == 0
     assert num_missing(vitals(last_block_s=None, first_block_s=None), 20.1) == 0
+
+
+LONG = vitals(
+    last_block_s=130.0,
+    check_s=125.0,
+    num_since_check=5 * 16_000,
+    long_check_s=10.0,
+    num_since_long_check=120 * 16_000,
+)
+
+
+@pytest.mark.parametrize(
+    ("share", "is_missing"), [(1.0, False), (0.999, False), (0.996, False), (0.994, True), (0.98, True)]
+)
+def test_little_by_little_counts_over_two_minutes_and_a_clock_that_drifts_does_not(
+    share: float, is_missing: bool
+) -> None:
+    come = int(120 * 16_000 * share)
+    vital = msgspec.structs.replace(LONG, num_since_long_check=come)
+    assert num_missing(vital, 130.1) == (120 * 16_000 - come if is_missing else 0)
+    assert judge(vital, 130.1) is (Verdict.LOSING if is_missing else Verdict.FINE)
+
+
+def test_what_went_before_a_greater_loss_is_counted_with_it() -> None:
+    vital = vitals(
+        num_since_check=11 * 16_000 - 5_000,
+        long_check_s=-21.0,
+        num_since_long_check=41 * 16_000 - 7_000,
+    )
+    assert num_missing(vital, 20.1) == 7_000
+
+
+def test_two_minutes_are_not_judged_before_they_are_over() -> None:
+    vital = msgspec.structs.replace(LONG, long_check_s=11.0, num_since_long_check=118 * 16_000)
+    assert judge(vital, 130.1) is Verdict.FINE
