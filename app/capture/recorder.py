@@ -15,7 +15,7 @@ from app.capture.devices import AudioSystem, Device, Wish, choose
 from app.capture.disk import Disk
 from app.capture.level import SILENT, Level
 from app.capture.marks import MarkBook
-from app.capture.mixer import Mixer
+from app.capture.mixer import LATE_S, Mixer
 from app.capture.notices import Mark, MarkKind, Notice, NoticeKind
 from app.capture.pcm import level_of, to_pcm
 from app.capture.recording_file import RecordingWriter
@@ -325,7 +325,8 @@ class Recorder:
             self._on_growth()
 
     def _mark(self, collected: Collected, start: int) -> None:
-        self._marks.reach(start)
+        num_late = round(LATE_S * self.rate_hz) if len(self._tracks) > 1 else 0
+        self._marks.reach(start - num_late)
         for hole in collected.holes:
             self._marks.add(hole.kind, start + hole.start, start + hole.start + hole.num)
 

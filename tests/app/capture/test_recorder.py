@@ -205,6 +205,24 @@ def test_two_sources_become_one(tmp_path: Path) -> None:
     assert len(rig.recorder.take_notices()) == 0
 
 
+def test_a_gap_of_the_second_source_is_marked_though_the_first_goes_on(tmp_path: Path) -> None:
+    rig = Rig(tmp_path, Wish(), Wish(kind=DeviceKind.COMPUTER))
+    rig.start()
+    wait_until(lambda: len(rig.audio.open_streams) == 2)
+    mic, speakers = rig.audio.open_streams
+    speakers.speak(np.full(3_200, 0.25, np.float32))
+    speakers.is_active = False
+    rig.audio.plug(MIC)
+    while rig.recorder.elapsed_s < 1.6:
+        mic.speak(numbered(480))
+        time.sleep(0.03)
+    pcm = rig.stop()
+    (mark,) = rig.recorder.take_marks()
+    assert mark.kind is MarkKind.GAP
+    assert mark.start < 0.6
+    assert 1.2 < mark.end <= len(pcm) / 16_000
+
+
 def test_samples_that_found_no_room_are_told_and_counted_and_silent_in_their_place(rig: Rig) -> None:
     stream = rig.start()
     rig.speak(stream, 1_600)
