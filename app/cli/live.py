@@ -15,7 +15,7 @@ import msgspec
 
 from app import settings as settings_file
 from app.capture.devices import AudioSystem, Device, DeviceKind, Wish
-from app.capture.notices import Notice
+from app.capture.notices import Notice, NoticeKind
 from app.capture.system import SystemAudio
 from app.cli.arguments import live_options
 from app.cli.console import Console
@@ -35,6 +35,23 @@ from engine.protocol.transcript import Options, Segment, Transcript
 
 _TICK_S: Final = 0.1
 _COMPUTER: Final = "computer"
+_MISTAKES: Final = frozenset(
+    {
+        FailureKind.MODEL_MISSING,
+        FailureKind.MODEL_UNKNOWN,
+        FailureKind.MODEL_BROKEN,
+        FailureKind.MODEL_INCOMPLETE,
+        FailureKind.MODEL_UNSUPPORTED,
+        FailureKind.MODEL_VOCABULARY,
+        FailureKind.MODEL_IS_ALIGNER,
+        FailureKind.MODEL_NO_ALIGNER,
+        FailureKind.LANGUAGE_UNKNOWN,
+        FailureKind.TASK_UNSUPPORTED,
+        FailureKind.PROTOCOL_MISMATCH,
+        FailureKind.REMOTE_ADDRESS,
+    }
+)
+"""What was wrong before anything was said: it is put right, and begun anew."""
 
 
 class Listening(msgspec.Struct, frozen=True, kw_only=True):
@@ -150,6 +167,8 @@ class _Listener:
         self._line = ""
         self._tail = ""
         self._has_failed = False
+        self._has_listened = False
+        """The engine took the session on: what fails later is no mistake of who asked."""
         self._has_announced = False
         self._warned: set[FailureKind] = set()
 
@@ -236,6 +255,8 @@ class _Listener:
         self._console.tail((self._line + self._tail).lstrip())
 
     def _tell(self, notice: Notice) -> None:
+        if notice.kind is NoticeKind.CAPTIONS_LOST:
+            return  # said with its reason, and what can be done
         self._console.tell("jamak: " + tr(f"live_{notice.kind}", device=notice.device, folder=notice.folder))
         self._draw()
 
@@ -248,13 +269,20 @@ class _Listener:
 
     def _on_phase(self) -> None:
         state = self._live.state
-        if state.captions is CaptionPhase.LOST and not self._has_failed:
-            self._has_failed = True
-            if state.failure is not None:
-                self._console.complain(state.failure)
-            if not self._segments and not self._line:
-                # Without a model nobody wants this; later, what is being said is worth keeping.
+        self._has_listened = self._has_listened or state.captions is CaptionPhase.LISTENING
+        if state.captions is not CaptionPhase.LOST or self._has_failed:
+            return
+        self._has_failed = True
+        if state.failure is not None:
+            self._console.complain(state.failure)
+            if state.failure.kind in _MISTAKES and not self._has_listened:
                 self._live.stop()
+                return
+        # Words without captions can be written down later; words that nobody recorded are gone.
+        if state.phase in (LivePhase.OPENING, LivePhase.RECORDING):
+            self._console.tell("jamak: " + tr("cli_live_uncaptioned"))
+        self._console.tell(tr("cli_live_transcribe", path=state.path))
+        self._draw()
 
     def _announce(self) -> None:
         """Say once what is recorded, and where to."""

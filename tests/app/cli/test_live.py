@@ -204,15 +204,42 @@ def test_the_second_ctrl_c_ends_at_once_and_the_recording_is_whole(run: Run) -> 
     assert run.clients[-1].is_closed
 
 
-def test_a_missing_model_ends_it_with_its_name(run: Run) -> None:
+@pytest.mark.parametrize("kind", [FailureKind.MODEL_MISSING, FailureKind.LANGUAGE_UNKNOWN])
+def test_a_mistake_at_the_start_ends_it_with_its_sentence(run: Run, kind: FailureKind) -> None:
     class Missing(LiveClient):
         @staticmethod
         def story(job: JobId) -> Sequence[Event]:
-            return [JobFailed(job=job, failure=failure(FailureKind.MODEL_MISSING, "whisper-base"))]
+            return [JobFailed(job=job, failure=failure(kind, "whisper-base"))]
 
     run.presses_at.clear()
     assert run.go(Missing) == 1
     assert "whisper-base" in run.err.getvalue()
+    assert "goes on" not in run.err.getvalue()
+
+
+@pytest.mark.parametrize("last", [FailureKind.ENGINE_DIED, FailureKind.MODEL_MISSING])
+def test_a_recording_outlives_captions_that_are_lost_before_the_first_word(
+    run: Run, last: FailureKind
+) -> None:
+    """It was ended: the engine was killed three times, and nobody heard what was said afterwards."""
+    lost = EngineLost(failure=failure(FailureKind.ENGINE_DIED, ""))
+
+    class Killed(LiveClient):
+        @staticmethod
+        def story(job: JobId) -> Sequence[Event]:
+            if job == "live-3":
+                return [JobFailed(job=job, failure=failure(last, "whisper-base")), lost]
+            return [started(job, None), JobFailed(job=job, failure=lost.failure), lost]
+
+    played = PlayedSound(tone(1.0))
+    run.audio = played
+    run.presses_at = [lambda: "no captions" in run.err.getvalue() and played.is_over]
+    assert run.go(Killed) == 1
+    assert soundfile.info(run.recording).duration > 0.9
+    told = run.err.getvalue()
+    assert failure(last, "whisper-base").message.split("“")[0] in told
+    assert told.count("The recording goes on until Ctrl-C.") == 1
+    assert told.count(f'jamak transcribe "{run.recording}"') == 1
 
 
 def test_an_engine_that_dies_is_started_again_and_text_goes_on(run: Run) -> None:
