@@ -10,13 +10,23 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import soundfile
 import webvtt
 from openai.types.audio import TranscriptionVerbose, TranslationVerbose
 
+from app.capture.sinc import Stretcher
+from engine.client.client import EngineClient
+from engine.protocol.events import Confirmed, JobDone, JobStarted, Tail
+from engine.protocol.requests import JobId
+from engine.protocol.transcript import Options
+from tests.helpers.listener import Listener
 from tests.helpers.served import Served
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = ROOT / "resources" / "sample.flac"
+RATE_HZ = 16_000
+LONGEST_S = 15.0
+"""Of clips in which nobody speaks: longer ones are measured, not tested."""
 WHISPER = ("engine.adapters.whisper",)
 
 
@@ -98,6 +108,63 @@ def test_a_translation_is_english(served: Served) -> None:
     assert isinstance(answer, TranslationVerbose)
     assert answer.language == "english"
     assert answer.text
+
+
+class Attached:
+    """Another program's client of the same engine."""
+
+    def __init__(self, served: Served) -> None:
+        self.listener = Listener()
+        self.client = EngineClient(served.config, self.listener.on_event, name="test")
+        self.client.start()
+
+    def listen(self, path: Path, options: Options) -> JobId:
+        """Feed a file as a microphone would be, as fast as it is taken."""
+        samples, rate_hz = soundfile.read(path, dtype="float32")
+        heard = Stretcher(rate_hz, RATE_HZ).push(samples, 1.0) if rate_hz != RATE_HZ else samples
+        job = self.client.listen(options)
+        self.listener.wait_for(JobStarted, job)
+        for first in range(0, len(heard), RATE_HZ // 2):
+            block = heard[first : first + RATE_HZ // 2].astype("<f4").tobytes()
+            # A clip is shorter than what a session may be behind by, so nothing of it is refused.
+            assert self.client.feed(job, first, block)
+        self.client.close_stream(job)
+        return job
+
+    def texts(self, job: JobId) -> list[str]:
+        """Wait for a job's end; return all text that was told of it, also for a moment only."""
+        assert isinstance(self.listener.wait_for_ending(job), JobDone)
+        told = self.listener.story(job)
+        texts = [
+            event.delta if isinstance(event, Confirmed) else event.text
+            for event in told
+            if isinstance(event, Confirmed | Tail)
+        ]
+        return [text for text in texts if text]
+
+
+@pytest.fixture
+def attached(served: Served) -> Iterator[Attached]:
+    attached = Attached(served)
+    yield attached
+    attached.client.close()
+
+
+def test_where_nobody_speaks_there_is_no_text(attached: Attached, speech: Path, whisper_base: Path) -> None:
+    """A tone, a trumpet and a keyboard have no words: in a file as well as before a microphone."""
+    entries = json.loads((speech / "manifest.json").read_text(encoding="utf-8"))
+    clips = [
+        speech / entry["file"]
+        for entry in entries
+        if entry["kind"] == "non-speech"
+        and entry["reference_status"].startswith("no speech")
+        and entry["seconds"] <= LONGEST_S
+    ]
+    assert len(clips) > 2
+    options = Options(model=str(whisper_base))
+    jobs = {attached.client.transcribe(str(clip), options): clip.name for clip in clips}
+    jobs |= {attached.listen(clip, options): f"{clip.name} live" for clip in clips}
+    assert {name: attached.texts(job) for job, name in jobs.items()} == {name: [] for name in jobs.values()}
 
 
 def readme_lines() -> list[str]:
