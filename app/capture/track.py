@@ -45,6 +45,8 @@ class Track:
         self._until_s = begun_s
         """Everything up to here has been collected, and `_num_filled` samples of silence more."""
         self._num_filled = 0
+        self._num_stood_in = 0
+        """Samples of silence within the current stream: what is missing of it is not filled in again."""
         self._has_begun = False
         self.num_overflowed = 0
         """Samples that found no room in a ring, at the rate of their device."""
@@ -65,7 +67,7 @@ class Track:
             self._drain(intake, speed)
             if not is_over:
                 break
-            self._fill(MarkKind.LOST, self._converted(intake, intake.num_missing))
+            self._fill(MarkKind.LOST, self._converted(intake, intake.num_missing) - self._num_stood_in)
             self._intakes.popleft()
         if now_s - self._until_s > STALL_S:
             self._fill_until(now_s)
@@ -90,8 +92,11 @@ class Track:
     def _enter(self, intake: Intake) -> None:
         """Begin with a new stream; the time since the one before is silence."""
         if self._current is intake:
+            if intake.first_block_s is not None and self._until_s > intake.first_block_s:
+                self._num_stood_in += self._num_filled
             return
         self._current = intake
+        self._num_stood_in = 0
         if (self._has_begun or self._num_filled) and intake.first_block_s is not None:
             self._fill_until(intake.first_block_s)
         self._has_begun = True

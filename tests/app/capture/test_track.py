@@ -138,6 +138,42 @@ def test_what_a_device_lost_is_silence_behind_it() -> None:
     assert len(rig.all) == 2_100
 
 
+def test_silence_that_stood_in_for_a_loss_is_not_put_in_again() -> None:
+    """A stream that was away for a second and went on: the gap was filled, and then the loss as well."""
+    rig = Rig()
+    intake = rig.open()
+    rig.speak(intake, numbered(1_600))
+    rig.collect()
+    rig.clock.advance(1.1)
+    rig.collect()
+    rig.speak(intake, numbered(1_600))
+    rig.collect()
+    intake.num_missing = round(1.1 * RATE_HZ) + 500
+    intake.is_over = True
+    rig.collect()
+    assert [(hole.kind, hole.num) for hole in rig.holes] == [
+        (MarkKind.GAP, round(1.1 * RATE_HZ)),
+        (MarkKind.LOST, 500),
+    ]
+    assert len(rig.all) == round((rig.clock() - 100.0) * RATE_HZ) + 500
+
+
+def test_what_was_lost_before_a_stream_fell_silent_is_filled_beside_the_gap() -> None:
+    rig = Rig()
+    intake = rig.open()
+    rig.speak(intake, numbered(1_600))
+    rig.collect()
+    rig.clock.advance(1.1)
+    rig.collect()
+    intake.num_missing = 500
+    intake.is_over = True
+    rig.collect()
+    assert [(hole.kind, hole.num) for hole in rig.holes] == [
+        (MarkKind.GAP, round(1.1 * RATE_HZ)),
+        (MarkKind.LOST, 500),
+    ]
+
+
 @pytest.mark.parametrize("seconds", [1, 3])
 def test_another_rate_is_converted(seconds: int) -> None:
     rig = Rig()
