@@ -27,6 +27,8 @@ RETRY_S: Final = 0.5
 AVOID_S: Final = 10.0
 """How long a device that failed is taken only if there is no other; twice as long after each failure."""
 MAX_AVOID_S: Final = 640.0
+SLEEP_S: Final = 5.0
+"""Who was kept from looking for so long was asleep, or as good as that."""
 
 
 class Intake:
@@ -93,12 +95,14 @@ class Source:
         """Look after the stream: a few times a second, and with the new list when devices have changed."""
         now_s = self._clock()
         # Who was kept from looking (a busy or sleeping computer) must not blame the device.
-        is_late = now_s - self._tended_s > STALL_S / 2
+        late_s = now_s - self._tended_s
         self._tended_s = now_s
         if devices is not None:
             self._forgive(devices)
-        if is_late and self._intake is not None:
-            self._check = self._long_check = (now_s, self._intake.num_samples)
+        if late_s > STALL_S / 2 and self._intake is not None:
+            if self._intake.last_block_s is not None:
+                self._check = (now_s, self._intake.num_samples)
+                self._long_check = self._check if late_s > SLEEP_S else self._long_check
         elif self._stream is not None:
             self._examine(self._stream, now_s, asks_place=devices is not None)
         if self._stream is not None and devices is not None:
@@ -137,8 +141,10 @@ class Source:
         self._retry_s = now_s
 
     def _vitals(self, stream: Stream, intake: Intake, *, asks_place: bool) -> Vitals:
-        if intake.first_block_s is not None and self._check[0] == 0.0:
-            self._check = self._long_check = (intake.first_block_s, 0)
+        if intake.first_block_s is not None:
+            begin = (intake.first_block_s, 0)
+            self._check = self._check if self._check[0] else begin
+            self._long_check = self._long_check if self._long_check[0] else begin
         return Vitals(
             opened_s=intake.opened_s,
             first_block_s=intake.first_block_s,

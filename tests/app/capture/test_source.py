@@ -193,6 +193,27 @@ def test_what_is_lost_little_by_little_is_known_once() -> None:
     assert track.num_lost == lost[0]
 
 
+def test_a_busy_computer_does_not_hide_what_is_lost_little_by_little() -> None:
+    """Sound is lost where a computer is busy, and there nobody looks after the stream in time."""
+    rig = Rig(MIC)
+    for _ in range(13):
+        rig.run(9.3, share=0.99)
+        rig.clock.advance(0.7)
+        rig.stream.speak(numbered(int(0.7 * 0.99 * MIC.rate_hz)))
+    assert rig.told == [(NoticeKind.LOSING, MIC.name)]
+    assert rig.source.intakes[0].num_missing == pytest.approx(0.01 * 120 * MIC.rate_hz, rel=0.05)
+
+
+def test_the_time_until_the_first_sample_is_no_loss_however_busy_it_is_then() -> None:
+    rig = Rig(MIC)
+    rig.run(0.5, speaking=False)
+    rig.clock.advance(0.8)
+    rig.run(1.0, speaking=False)
+    rig.run(150.0)
+    assert rig.told == []
+    assert len(rig.audio.streams) == 1
+
+
 def test_a_clock_that_drifts_loses_nothing() -> None:
     rig = Rig(MIC)
     rig.run(600.0, share=0.999)
