@@ -29,6 +29,7 @@ from engine.config import (
     SchedulerSettings,
     Settings,
 )
+from engine.heap import keep_heap_small
 from engine.ipc import flush, public_address, sweep
 from engine.logs import start_logging
 from engine.rendezvous import EXIT_NOT_ALONE, EngineNote, Rendezvous
@@ -69,6 +70,7 @@ def run_role(argv: Sequence[str]) -> int:
     config = settings.config
     start_logging(settings.worker, Path(config.log_folder), config.log_level)
     loop_name = config.loops.get(role, loop_name)
+    keep_heap_small()
     try:
         if isinstance(settings, ManagerSettings):
             return _run_manager(loop_name, settings)

@@ -17,6 +17,7 @@ from torch import Tensor
 from engine.adapters.crew import share_weight, use_threads
 from engine.adapters.kv import LayerCache
 from engine.adapters.layers import LayerNorm, Projection
+from engine.adapters.sizes import padding_for
 from engine.adapters.text_groups import TextGroup
 from engine.adapters.whisper.groups import AudioGroup, Groups
 
@@ -118,13 +119,17 @@ class DecoderBlock:
         keys = cache.cross_keys[group.slots].flatten(0, 1)
         values = cache.cross_values[group.slots].flatten(0, 1)
         by_head = self._by_head(q[group.tokens].to(keys.dtype), group)
+        if padding := padding_for(group.num_tokens):
+            by_head = F.pad(by_head, (0, 0, 0, padding))
         # In 16 bits each head of each row is summed by one thread, however many there are.
         with use_threads(max(torch.get_num_threads(), share_weight(keys.nbytes, self.num_threads))):
             # Keys times queries, not the other way round: twice as fast for one query in bfloat16.
             attended = torch.bmm(keys, by_head.transpose(1, 2)).transpose(1, 2).softmax(-1)
-            heard = torch.bmm(attended, values)
+            heard = torch.bmm(attended, values)[:, : group.num_tokens]
         if weights is not None:
-            by_row = attended.view(group.num_blocks, self.n_head, group.num_tokens, -1)
+            by_row = attended.view(group.num_blocks, self.n_head, attended.shape[1], -1)[
+                :, :, : group.num_tokens
+            ]
             weights[group.tokens] = by_row.transpose(1, 2).flatten(0, 1)
         return self._by_token(heard, group).to(q.dtype)
 

@@ -1,0 +1,16 @@
+"""A matrix has as many rows as it needs while they are few, and one of a few sizes from there on."""
+
+from __future__ import annotations
+
+from engine.adapters.sizes import FREE_ROWS, ROW_STEP, padding_for
+
+
+def test_the_rows_of_a_step_are_as_many_as_they_are() -> None:
+    assert all(padding_for(num_rows) == 0 for num_rows in range(1, FREE_ROWS + 1))
+
+
+def test_many_rows_come_in_few_sizes_and_none_is_left_out() -> None:
+    sizes = {num_rows + padding_for(num_rows) for num_rows in range(FREE_ROWS + 1, 449)}
+    assert all(size % ROW_STEP == 0 for size in sizes)
+    assert len(sizes) == 448 // ROW_STEP - FREE_ROWS // ROW_STEP
+    assert all(0 <= padding_for(num_rows) < ROW_STEP for num_rows in range(1, 449))
