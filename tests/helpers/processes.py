@@ -17,12 +17,17 @@ def descendants_of(pid: int) -> list[int]:
     return found + [below for child in found for below in descendants_of(child)]
 
 
+def command_line_of(pid: int) -> bytes:
+    """Return the words a process was started with, a NUL behind each; nothing of one that has ended."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
 def role_of(pid: int) -> str | None:
     """Return the `--role` of a process of ours."""
-    try:
-        words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-    except OSError:
-        return None
+    words = command_line_of(pid).split(b"\0")
     return words[words.index(b"--role") + 1].decode() if b"--role" in words else None
 
 

@@ -16,7 +16,7 @@ import soundfile
 
 from engine.config import EngineConfig
 from tests.helpers.fake_server import MODEL, FakeServer, error
-from tests.helpers.processes import descendants_of, wait_until_gone
+from tests.helpers.processes import command_line_of, descendants_of, wait_until_gone
 from tests.helpers.toy import expected_text, toy_audio, write_toy_model
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
@@ -134,8 +134,7 @@ def test_the_key_is_in_no_command_line_and_in_no_log(shell: Shell, server: FakeS
     seen = b""
     while process.poll() is None:
         for pid in [process.pid, *descendants_of(process.pid)]:
-            cmdline = Path(f"/proc/{pid}/cmdline")
-            seen += cmdline.read_bytes() if cmdline.exists() else b""
+            seen += command_line_of(pid)
     _, err = process.communicate(timeout=30)
     assert process.returncode == 1
     assert "does not accept the key" in err
