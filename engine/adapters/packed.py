@@ -32,7 +32,7 @@ class PackedLinear:
         self._bias = None if bias is None else bias.to(torch.bfloat16)
         self._activation = "gelu" if has_gelu else "none"
         self._num_threads = num_threads
-        self._fills_blocks = not _stands_alone(weight.shape[1], weight.shape[0])
+        self._num_outputs, self._num_inputs = weight.shape
 
     def window(self, x: Tensor) -> Tensor:
         """Return (rows, out) bfloat16 of (rows, in), all of one window or text."""
@@ -41,7 +41,7 @@ class PackedLinear:
     def rows(self, x: Tensor) -> Tensor:
         """Return (rows, out) in the numbers of `x`, (rows, in), each with the same result in any company."""
         num_rows, numbers, x = x.shape[0], x.dtype, x.to(torch.bfloat16)
-        if self._fills_blocks:
+        if not _stands_alone(self._num_inputs, self._num_outputs):
             x = F.pad(x, (0, 0, 0, -num_rows % _BLOCK_ROWS))
         with use_threads(self._num_threads):
             if x.shape[0] <= _BLOCK_ROWS:
