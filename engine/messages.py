@@ -17,6 +17,8 @@ Spans = tuple[tuple[float, float], ...]
 
 SAMPLE_RATE_HZ = 16_000
 """Of every block and chunk behind the media reader; all sample counts are at this rate."""
+BYTES_PER_SECOND = 4 * SAMPLE_RATE_HZ
+"""Of their float32 samples."""
 
 
 def seconds_of(spans: Sequence[tuple[int, int]], start: int) -> Spans:

@@ -303,7 +303,7 @@ class Recorder:
             if self._phase is RecorderPhase.RECORDING:
                 self._write_once()
             next_s = max(next_s + TICK_S, self._clock() - TICK_S)
-            # A clock that a test holds still must not hold the writer.
+            # A clock that stands still must not hold the writer.
             self._is_over.wait(min(TICK_S, max(0.0, next_s - self._clock())))
 
     def _write_once(self) -> None:

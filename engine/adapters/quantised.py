@@ -16,7 +16,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from engine.adapters.crew import use_threads
-from engine.adapters.sizes import padding_for
+from engine.adapters.sizes import pad_rows
 
 LARGEST: Final = 127
 _ZERO: Final = 128
@@ -83,10 +83,8 @@ class QuantisedLinear:
     def rows(self, x: Tensor) -> Tensor:
         """Apply to (rows, in), any number of rows, each with the same result in any company."""
         num_rows = x.shape[0]
-        if padding := padding_for(num_rows):
-            x = F.pad(x, (0, 0, 0, padding))
         with use_threads(self._num_threads if num_rows >= _SHARED_ROWS else 1):
-            return self._apply(x.float())[:num_rows]
+            return self._apply(pad_rows(x).float())[:num_rows]
 
     def _apply(self, x: Tensor) -> Tensor:
         scale = torch.add(self._smallest, x.abs().amax(dim=-1, keepdim=True), alpha=1.0 / LARGEST)

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final
 
 from engine.ipc import Outbox
 from engine.manager.inflight import InFlight
-from engine.messages import SAMPLE_RATE_HZ, Abort, Finish, Stats
+from engine.messages import BYTES_PER_SECOND, Abort, Finish, Stats
 from engine.protocol.elsewhere import is_elsewhere
 from engine.protocol.requests import JobId
 from engine.protocol.stats import ModelLoad
 from engine.workers import Worker
-
-_BYTES_PER_SECOND: Final = 4 * SAMPLE_RATE_HZ
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +76,7 @@ class ServedModel:
 
     def load(self) -> ModelLoad:
         """Return how much it has to do, and how fast it goes."""
-        backlog_s = self.in_flight.num_all_bytes / _BYTES_PER_SECOND
+        backlog_s = self.in_flight.num_all_bytes / BYTES_PER_SECOND
         if self.stats is None:
             return ModelLoad(model=self.source.name, num_slots=self.num_slots, backlog_s=backlog_s)
         return ModelLoad(

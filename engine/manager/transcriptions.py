@@ -18,7 +18,7 @@ from engine.manager.open_jobs import OpenJobs
 from engine.manager.reader import MediaReader, Reading
 from engine.manager.stories import Stories
 from engine.messages import (
-    SAMPLE_RATE_HZ,
+    BYTES_PER_SECOND,
     Ended,
     EndedReason,
     Finish,
@@ -48,7 +48,6 @@ ABOUT_FILES = frozenset(
     }
 )
 """What the loops find out about a chunk, and a person must read about the file it comes from."""
-BYTES_PER_SECOND = 4 * SAMPLE_RATE_HZ
 
 
 class Transcriptions(OpenJobs[FileJob]):

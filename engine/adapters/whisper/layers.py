@@ -17,7 +17,7 @@ from torch import Tensor
 from engine.adapters.crew import share_weight, use_threads
 from engine.adapters.kv import LayerCache
 from engine.adapters.layers import LayerNorm, Projection
-from engine.adapters.sizes import padding_for
+from engine.adapters.sizes import pad_rows
 from engine.adapters.text_groups import TextGroup
 from engine.adapters.whisper.groups import AudioGroup, Groups
 
@@ -118,9 +118,7 @@ class DecoderBlock:
         """Return (tokens of the group, width) of `q`, (tokens, heads, head_dim)."""
         keys = cache.cross_keys[group.slots].flatten(0, 1)
         values = cache.cross_values[group.slots].flatten(0, 1)
-        by_head = self._by_head(q[group.tokens].to(keys.dtype), group)
-        if padding := padding_for(group.num_tokens):
-            by_head = F.pad(by_head, (0, 0, 0, padding))
+        by_head = pad_rows(self._by_head(q[group.tokens].to(keys.dtype), group))
         # In 16 bits each head of each row is summed by one thread, however many there are.
         with use_threads(max(torch.get_num_threads(), share_weight(keys.nbytes, self.num_threads))):
             # Keys times queries, not the other way round: twice as fast for one query in bfloat16.

@@ -17,6 +17,9 @@ from tests.helpers.fake_sound import HEADSET, MIC, FakeClock, numbered
 RATE_HZ = 16_000
 
 
+SILENT_S = 1.1
+
+
 class Rig:
     """A track and its intakes, fed block by block."""
 
@@ -42,6 +45,15 @@ class Rig:
         self.heard.append(samples)
         self.holes += [hole._replace(start=hole.start + num_before) for hole in holes]
         return len(samples)
+
+    def fall_silent(self) -> Intake:
+        """A stream says a block, and then nothing for so long that silence stands in for it."""
+        intake = self.open()
+        self.speak(intake, numbered(1_600))
+        self.collect()
+        self.clock.advance(SILENT_S)
+        self.collect()
+        return intake
 
     @property
     def all(self) -> Samples:
@@ -141,18 +153,14 @@ def test_what_a_device_lost_is_silence_behind_it() -> None:
 def test_silence_that_stood_in_for_a_loss_is_not_put_in_again() -> None:
     """A stream that was away for a second and went on: the gap was filled, and then the loss as well."""
     rig = Rig()
-    intake = rig.open()
+    intake = rig.fall_silent()
     rig.speak(intake, numbered(1_600))
     rig.collect()
-    rig.clock.advance(1.1)
-    rig.collect()
-    rig.speak(intake, numbered(1_600))
-    rig.collect()
-    intake.num_missing = round(1.1 * RATE_HZ) + 500
+    intake.num_missing = round(SILENT_S * RATE_HZ) + 500
     intake.is_over = True
     rig.collect()
     assert [(hole.kind, hole.num) for hole in rig.holes] == [
-        (MarkKind.GAP, round(1.1 * RATE_HZ)),
+        (MarkKind.GAP, round(SILENT_S * RATE_HZ)),
         (MarkKind.LOST, 500),
     ]
     assert len(rig.all) == round((rig.clock() - 100.0) * RATE_HZ) + 500
@@ -160,16 +168,12 @@ def test_silence_that_stood_in_for_a_loss_is_not_put_in_again() -> None:
 
 def test_what_was_lost_before_a_stream_fell_silent_is_filled_beside_the_gap() -> None:
     rig = Rig()
-    intake = rig.open()
-    rig.speak(intake, numbered(1_600))
-    rig.collect()
-    rig.clock.advance(1.1)
-    rig.collect()
+    intake = rig.fall_silent()
     intake.num_missing = 500
     intake.is_over = True
     rig.collect()
     assert [(hole.kind, hole.num) for hole in rig.holes] == [
-        (MarkKind.GAP, round(1.1 * RATE_HZ)),
+        (MarkKind.GAP, round(SILENT_S * RATE_HZ)),
         (MarkKind.LOST, 500),
     ]
 
