@@ -24,6 +24,9 @@ class LocalAgreement(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     sure_logprob: float = -1.0
     unsure_held_s: float = 1.5
     """The same for a token that is less likely than `sure_logprob`."""
+    settled_s: float = 2.5
+    """What lies so far behind the audio's end is confirmed as it was heard last: it seldom gets better.
+    (base, 23 clips in 7 languages: 95 in 100 words confirmed within 2.7 s instead of 3.3; one error more)"""
 
 
 class PrefixRollback(msgspec.Struct, frozen=True, kw_only=True, tag=True):

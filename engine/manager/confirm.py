@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Final, Protocol, assert_never
 
 import msgspec
@@ -198,7 +199,8 @@ class _Window:
 
 
 class AgreementConfirmer(_Window):
-    """Confirms what hypotheses in a row agree on for long enough, and is not heard at the audio's end.
+    """Confirms what hypotheses in a row agree on for long enough, and is not heard at the audio's end;
+    and what lies far behind that end, agreed on or not, so that no wait is longer.
 
     Local agreement is Liu et al. 2020 ("Low-latency sequence-to-sequence speech recognition"); stopping
     where attention reaches the end of the audio is AlignAtt (Papi et al. 2023).
@@ -208,6 +210,7 @@ class AgreementConfirmer(_Window):
         super().__init__()
         self._numbers = numbers
         self._stable_samples = round(numbers.stable_s * SAMPLE_RATE_HZ)
+        self._settled_samples = round(numbers.settled_s * SAMPLE_RATE_HZ)
         self._since: list[int] = []
         """How much audio there was when each token of the tail was first heard so; special ones aside."""
 
@@ -228,6 +231,7 @@ class AgreementConfirmer(_Window):
         known_cuts = legal_cuts([piece.text for piece in known])
         while num_agreed and not (cuts[num_agreed] and known_cuts[num_agreed]):
             num_agreed -= 1
+        num_agreed = max(num_agreed, self._num_settled(heard, cuts, hypothesis.end))
         self._since = since[num_agreed:]
         return self._confirm(rest, said[num_agreed - 1] + 1 if num_agreed else 0)
 
@@ -235,6 +239,14 @@ class AgreementConfirmer(_Window):
         """Confirm all of the last hypothesis; None: of the one before it."""
         self._since = []
         return super().finish(hypothesis)
+
+    def _num_settled(self, heard: Sequence[Piece], cuts: Sequence[bool], end: int) -> int:
+        """Return how many pieces, whole words, lie so far back that nobody waits for agreement on them."""
+        limit = end - self._settled_samples
+        count = sum(1 for _ in takewhile(lambda piece: max(piece.attended, piece.end) <= limit, heard))
+        while count and not cuts[count]:
+            count -= 1
+        return count
 
     def _is_held(self, piece: Piece, end: int) -> bool:
         """Say whether more audio may still change a piece. Marks are heard in pauses, anywhere."""

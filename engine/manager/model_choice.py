@@ -18,7 +18,7 @@ ELSEWHERE = ModelTraits(
     # What every server takes; SGLang and vLLM would cut longer ones at a guess.
     max_chunk_s=30.0,
     # Each decode is an upload, and its words are timed less exactly than by a model of ours.
-    confirmation=LocalAgreement(pace_s=1.0, stable_s=0.8, held_s=0.5),
+    confirmation=LocalAgreement(pace_s=1.0, stable_s=0.8, held_s=0.5, settled_s=4.0),
 )
 """What is taken for granted of a model on a server; where it is wrong, the server says so."""
 

@@ -16,9 +16,10 @@ from engine.messages import SAMPLE_RATE_HZ
 from engine.protocol.events import Confirmed, SegmentDone
 
 TOKEN_SAMPLES = SAMPLE_RATE_HZ // 4
-AGREEMENT = LocalAgreement(held_s=0.2, stable_s=0.0)
+AGREEMENT = LocalAgreement(held_s=0.2, stable_s=0.0, settled_s=60.0)
+SETTLING = LocalAgreement(held_s=0.2, stable_s=0.0, settled_s=2.0)
 ROLLBACK = PrefixRollback()
-POLICIES: list[Confirmation] = [AGREEMENT, ROLLBACK]
+POLICIES: list[Confirmation] = [AGREEMENT, SETTLING, ROLLBACK]
 TOKENS = (
     " the",
     " cat",
@@ -85,7 +86,7 @@ def test_what_is_heard_at_the_very_end_of_the_audio_is_not_confirmed_yet() -> No
 
 def test_what_is_agreed_on_must_have_been_heard_for_a_while() -> None:
     """Two decodings of nearly the same audio make the same mistakes."""
-    confirmer = confirmer_for(LocalAgreement(held_s=0.2, stable_s=0.5))
+    confirmer = confirmer_for(LocalAgreement(held_s=0.2, stable_s=0.5, settled_s=60.0))
     said = pieces_of(" the", " cat")
     confirmer.update(heard(said[:1], more_s=2.0))
     assert confirmer.update(heard(said, more_s=2.0)).confirmed == ()
@@ -99,6 +100,20 @@ def test_what_the_model_hardly_believes_must_be_older() -> None:
     for _ in range(3):
         assert confirmer.update(heard(doubtful, more_s=1.0)).confirmed == ()
     assert confirmer.update(heard(doubtful, more_s=2.0)).confirmed_delta == " cat"
+
+
+def test_what_lies_far_back_is_confirmed_as_it_was_heard_last() -> None:
+    """A reader would wait for ever where decodings never agree."""
+    confirmer = confirmer_for(SETTLING)
+    assert confirmer.update(heard(pieces_of(" the", " cat", " sat"), more_s=1.5)).confirmed_delta == " the"
+    update = confirmer.update(heard(pieces_of(" the", " bat", " spoke"), more_s=1.8))
+    assert (update.confirmed_delta, update.tail_text) == (" bat", " spoke")
+
+
+def test_what_lies_far_back_is_not_cut_inside_a_word() -> None:
+    confirmer = confirmer_for(SETTLING)
+    update = confirmer.update(heard(pieces_of(" the", " cat", "s", " sat"), more_s=1.5))
+    assert (update.confirmed_delta, update.tail_text) == (" the", " cats sat")
 
 
 def test_marks_do_not_hold_up_the_word_before_them() -> None:

@@ -34,7 +34,7 @@ def test_a_window_moves_on_and_never_grows_past_what_fits() -> None:
 
 def test_a_model_that_never_agrees_with_itself_is_confirmed_when_the_window_is_full() -> None:
     """The buffer must not grow for ever. (whisper_streaming#152: 39 minutes, #54)"""
-    speaker = Speaker()
+    speaker = Speaker(confirmation=LocalAgreement(settled_s=60.0))
     speaker.mumbles = True
     speaker.speak(100)
     assert max(plan.end - plan.start for plan in speaker.plans) <= MAX_WINDOW
@@ -45,6 +45,16 @@ def test_a_model_that_never_agrees_with_itself_is_confirmed_when_the_window_is_f
     speaker.speak(20)
     speaker.finish()
     assert speaker.confirmed[begun:].endswith(f" w{speaker.said[-1][1]}.")
+
+
+def test_a_model_that_never_agrees_with_itself_keeps_nobody_waiting() -> None:
+    speaker = Speaker()
+    speaker.mumbles = True
+    speaker.speak(30)
+    num_waiting = len(speaker.said) - speaker.confirmed.count(".")
+    assert 0 < num_waiting <= 8
+    assert speaker.session.counts.num_forced == 0
+    assert speaker.session.num_revisions == 0
 
 
 def test_no_text_is_carried_over_a_long_silence() -> None:
