@@ -125,7 +125,8 @@ def test_streamed_deltas_joined_are_the_text(served: Served, folder: Path, is_by
     )
     assert answer.text == done.text
     num_letters = len(done.text.replace(" ", ""))
-    assert len(deltas) > 0.8 * num_letters if is_by_token else len(deltas) < 0.3 * num_letters
+    # A busy machine may tell some tokens together.
+    assert (len(deltas) > 0.3 * num_letters) == is_by_token
 
 
 def test_a_stream_begins_before_the_recording_is_answered(
