@@ -60,16 +60,22 @@ def admit_next(queues: Sequence[Sequence[Ticket]], running: Sequence[Ticket], li
     return choice.taken
 
 
-def superseded_by(newcomer: Ticket, waiting: Sequence[Ticket]) -> list[Ticket]:
-    """Return the waiting interim decodes that a newer live decode of the same job makes pointless."""
+def superseded_by(newcomer: Ticket, others: Sequence[Ticket]) -> list[Ticket]:
+    """Return the interim decodes that a newer live decode of the same job makes pointless.
+
+    One that runs may end, or none would where the machine is slow; unless a closing one comes, which
+    says all that it would have said.
+    """
     if not newcomer.is_live:
         return []
+    is_closing = newcomer.chunk.kind is ChunkKind.CLOSING
     return [
         ticket
-        for ticket in waiting
+        for ticket in others
         if ticket.chunk.kind is ChunkKind.INTERIM
         and ticket.job == newcomer.job
         and ticket.chunk.key.chunk < newcomer.chunk.key.chunk
+        and (is_closing or not ticket.is_running)
     ]
 
 

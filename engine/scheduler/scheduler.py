@@ -186,8 +186,11 @@ class Scheduler:
         ticket = Ticket(chunk=chunk, rows=self._adapter.rows(chunk), arrival=self._num_arrived)
         if ticket.is_live:
             self._live_jobs.add(ticket.job)
-        for older in superseded_by(ticket, list(self._waiting)):
-            self._waiting.remove(older)
+        for older in superseded_by(ticket, list(self._tickets())):
+            if older.is_running:
+                self._batch.release([older])
+            else:
+                self._waiting.remove(older)
             self._end(older, EndedReason.SUPERSEDED)
         self._waiting.append(ticket)
 

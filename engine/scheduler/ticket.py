@@ -40,6 +40,10 @@ class Ticket:
         return self.chunk.kind is not ChunkKind.FILE
 
     @property
+    def is_running(self) -> bool:
+        return self.decode is not None
+
+    @property
     def key(self) -> RequestKey:
         """What its output is sent under."""
         own = self.chunk.key

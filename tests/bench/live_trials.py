@@ -144,6 +144,7 @@ def play_long(folder: Path, arguments: argparse.Namespace) -> dict[str, Any]:
         "backlog_max_s": told.backlog_max_s,
         "confirmed_erasure": told.num_erased / max(1, len(told.text)),
         "memory_slope_mb_per_hour": memory.slopes_mb_per_hour(after_s=min(EDGE_S, total_s / 3)),
+        "memory_mb": memory.sizes_mb(every_s=EDGE_S),
         "cpu_share": memory.cpu_share(),
         "num_characters": len(told.text),
     }

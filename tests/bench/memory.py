@@ -51,6 +51,16 @@ class MemoryLog:
                 slopes[name] = float(np.polyfit(times / 3600, values / 2**20, 1)[0])
         return slopes
 
+    def sizes_mb(self, *, every_s: float) -> dict[str, list[int]]:
+        """Return each process's memory at the first look in every so many seconds."""
+        sizes = {}
+        for name, looks in self._sizes.items():
+            first: dict[int, int] = {}
+            for at_s, size in looks:
+                first.setdefault(int(at_s / every_s), round(size / 2**20))
+            sizes[name] = list(first.values())
+        return sizes
+
     def cpu_share(self) -> float:
         """Return how many cores the engine kept busy."""
         if self._first is None or self._last[0] <= self._first[0]:

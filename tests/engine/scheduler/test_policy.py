@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from engine.adapters.base import Decode
 from engine.messages import Chunk, ChunkKind, DecodingOptions, RequestKey
 from engine.scheduler.policy import Limits, admit_next, superseded_by
 from engine.scheduler.ticket import Ticket
@@ -131,3 +132,11 @@ def test_a_newer_live_decoding_makes_the_interims_before_it_pointless() -> None:
     assert _names(superseded_by(_ticket("l3", INTERIM), waiting)) == ["l2"]
     assert _names(superseded_by(_ticket("l3", CLOSING), waiting)) == ["l2"]
     assert superseded_by(_ticket("l3", FILE), waiting) == []
+
+
+def test_an_interim_that_runs_may_end_unless_a_closing_decoding_comes() -> None:
+    running = _ticket("l2", INTERIM)
+    running.decode = Decode(chunk=running.chunk, key=running.key)
+    assert superseded_by(_ticket("l3", INTERIM), [running]) == []
+    assert _names(superseded_by(_ticket("l3", CLOSING), [running])) == ["l2"]
+    assert superseded_by(_ticket("m3", CLOSING), [running]) == []

@@ -340,6 +340,19 @@ def test_a_newer_interim_answers_the_one_that_waits(tmp_path: Path) -> None:
     assert bench.wires.finished() == [("a", 0), ("l", 2)]
 
 
+def test_a_closing_decode_takes_the_place_of_the_interim_that_runs(tmp_path: Path) -> None:
+    """Two rows of one session would take a second slot's memory, and both of them longer."""
+    bench = Bench(tmp_path)
+    bench.put(_chunk("l1", kind=ChunkKind.INTERIM))
+    bench.turn(2)
+    assert bench.adapter.stepped[-1] == ["l1"]
+    bench.put(_chunk("l2", kind=ChunkKind.CLOSING))
+    bench.run()
+    assert bench.wires.ended() == [Ended(key=RequestKey("l", 1), reason=EndedReason.SUPERSEDED)]
+    assert bench.wires.finished() == [("l", 2)]
+    assert all(rows in (["l1"], ["l2"]) for rows in bench.adapter.stepped)
+
+
 def test_live_work_runs_alone_and_files_go_on_behind_it(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     bench.put(_chunk("a0"), _chunk("a1"))
