@@ -66,6 +66,8 @@ class KVCache:
         self._lengths = [0] * num_slots
         self._windows: dict[int, int] = {}
         """Which window each row in use hears."""
+        self._frames = [shape.num_frames] * num_slots
+        """How many frames each window holds."""
         text = (num_slots + _NUM_SPARE, shape.num_heads, shape.max_tokens, shape.head_dim)
         audio = (num_slots, shape.num_heads, shape.num_frames, shape.head_dim)
         # Of its places for text a row mostly uses a few, of those for audio all.
@@ -108,6 +110,14 @@ class KVCache:
     def window(self, row: int) -> int:
         """Return the window that `row` hears."""
         return self._windows[row]
+
+    def num_frames(self, row: int) -> int:
+        """Return how many frames the window that `row` hears holds; behind them lies what it held before."""
+        return self._frames[self._windows[row]]
+
+    def set_num_frames(self, row: int, num_frames: int) -> None:
+        """Say how many frames the window of `row` holds, after they were written."""
+        self._frames[self._windows[row]] = num_frames
 
     def allocate(self, num_rows: int) -> list[int]:
         """Take empty rows, each with a window of its own, in rising order. Raises OutOfMemory."""
@@ -177,7 +187,7 @@ class KVCache:
         wanted = max(self._num_slots, 1 + max((*self._windows, *self._windows.values()), default=-1))
         if wanted == len(self._lengths):
             return
-        self._lengths = self._lengths[:wanted]
+        self._lengths, self._frames = self._lengths[:wanted], self._frames[:wanted]
         self.storage += 1
         with torch.inference_mode(), out_of_memory_raised():
             for layer in self.layers:

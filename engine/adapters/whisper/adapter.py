@@ -17,7 +17,7 @@ from engine.adapters.base import Admission, Decode, OutOfMemory, Retry, RuntimeO
 from engine.adapters.recent import Recent
 from engine.adapters.runtime import out_of_memory_raised, slot_budget_bytes
 from engine.adapters.whisper.beam import Choice
-from engine.adapters.whisper.features import log_mel
+from engine.adapters.whisper.features import heard_frames, log_mel
 from engine.adapters.whisper.guards import Attempt, Verdict, judge, settle, silenced, without_loop
 from engine.adapters.whisper.load import load_whisper
 from engine.adapters.whisper.model import Whisper
@@ -41,6 +41,8 @@ NUM_BEAMS: Final = 5
 """Answers that are followed side by side where the best is wanted."""
 ENGLISH: Final = "en"
 
+AudioKey = tuple[bytes, int]
+"""Digest of the audio, and how many frames of its window are heard."""
 AttemptsKey = tuple[bytes, DecodingOptions]
 """What the attempts of one chunk have in common: digest of the audio, and how it is to be decoded."""
 
@@ -58,7 +60,9 @@ class WhisperAdapter:
         self.device = network.described
         self._rules = TokenRules(vocabulary, network.config.suppress_ids, network.config.suppress_ids_begin)
         self._rows: dict[Decode, Row] = {}
-        self._recent_audio: Recent[bytes, Tensor] = Recent(RECENT_AUDIO_BYTES, lambda states: states.nbytes)
+        self._recent_audio: Recent[AudioKey, Tensor] = Recent(
+            RECENT_AUDIO_BYTES, lambda states: states.nbytes
+        )
         self._rejected: Recent[AttemptsKey, tuple[Attempt, ...]] = Recent(RECENT_ATTEMPTS, len)
 
     def rows(self, chunk: Chunk) -> int:
@@ -158,19 +162,30 @@ class WhisperAdapter:
         """Return how many answers are followed; one that is drawn by dice is alone."""
         return self.rows(row.decode.chunk) if row.dice.temperature == 0 else 1
 
-    def _encode(self, rows: Sequence[Row]) -> Tensor:
-        """Return audio states, (rows, frames, width); those of a retry may still be known."""
-        known = [self._recent_audio.get(row.content) for row in rows]
-        unknown = [row for row, states in zip(rows, known, strict=True) if states is None]
-        pcm = [np.frombuffer(row.decode.chunk.pcm, dtype="<f4").copy() for row in unknown]
-        dims = self._network.config.dims
-        encoded = iter(self._network.encode(log_mel(pcm, dims.n_mels)) if pcm else ())
-        states = [next(encoded) if found is None else found for found in known]
-        for row, window, found in zip(rows, states, known, strict=True):
-            row.num_windows, row.num_windows_known = 1, int(found is not None)
+    def _encode(self, rows: Sequence[Row]) -> list[Tensor]:
+        """Return audio states, (frames, width) of each row; those of a retry may still be known."""
+        keys = [self._audio_key(row) for row in rows]
+        known = {key: self._recent_audio.get(key) for key in keys}
+        for row, key in zip(rows, keys, strict=True):
+            row.num_windows, row.num_windows_known = 1, int(known[key] is not None)
+        states = {key: found for key, found in known.items() if found is not None}
+        unknown = {key: row for row, key in zip(rows, keys, strict=True) if key not in states}
+        for num_frames in sorted({num_frames for _, num_frames in unknown}):
+            alike = {key: row for key, row in unknown.items() if key[1] == num_frames}
+            pcm = [np.frombuffer(row.decode.chunk.pcm, dtype="<f4").copy() for row in alike.values()]
+            mel = log_mel(pcm, self._network.config.dims.n_mels)[..., : 2 * num_frames]
+            states.update(zip(alike, self._network.encode(mel), strict=True))
+        for key, window in states.items():
             # A copy, because a view would keep the windows it was encoded with.
-            self._recent_audio.put(row.content, window.clone())
-        return torch.stack(states)
+            self._recent_audio.put(key, window.clone())
+        return [states[key] for key in keys]
+
+    def _audio_key(self, row: Row) -> AudioKey:
+        """Return what the row hears: all of its window, or less where the answer has to be quick."""
+        chunk, num_frames = row.decode.chunk, self._network.config.dims.n_audio_ctx
+        if chunk.kind is ChunkKind.INTERIM and self._network.hears_parts:
+            num_frames = heard_frames(chunk.num_samples, num_frames)
+        return row.content, num_frames
 
     def _prefill(self, rows: Sequence[Row], slots: Sequence[Sequence[int]]) -> None:
         """Let each row read its prompt, and choose its first id."""
@@ -353,7 +368,7 @@ class WhisperAdapter:
             num_windows_known=row.num_windows_known,
         )
         self._rejected.forget(_attempts_key(row))
-        self._recent_audio.forget(row.content)
+        self._recent_audio.forget(self._audio_key(row))
 
 
 def load_adapter(folder: Path, runtime: RuntimeOptions) -> WhisperAdapter:

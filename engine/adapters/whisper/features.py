@@ -19,8 +19,23 @@ HOP_SAMPLES: Final = 160
 NUM_FRAMES: Final = WINDOW_SAMPLES // HOP_SAMPLES
 """Of a window; the encoder halves them to 1500."""
 
+SILENCE_FRAMES: Final = 400
+"""Of the encoder, 8 seconds: with so much silence behind the audio base hears nearly as in a whole window.
+(58 recordings of 22 s at most: 152 errors for 148; with 4 seconds 156)"""
+FRAME_STEP: Final = 250
+"""Lengths are multiples of this: for each of them memory is taken."""
+
 _DYNAMIC_RANGE: Final = 8.0
 """In powers of ten below a window's loudest point; what is quieter is cut off."""
+
+
+def heard_frames(num_samples: int, most: int) -> int:
+    """Return how many of a window's frames, `most` at the most, tell what so many samples of audio say.
+
+    The rest is silence, which takes as long to encode as speech. For answers that have to be quick.
+    """
+    num_frames = -(-num_samples // (2 * HOP_SAMPLES)) + SILENCE_FRAMES
+    return min(most, num_frames + -num_frames % FRAME_STEP)
 
 
 @torch.inference_mode()

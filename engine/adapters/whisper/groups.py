@@ -28,6 +28,8 @@ class NewTokens:
     """Of audio, that the row hears."""
     past: int
     count: int
+    num_frames: int
+    """Of the window."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,7 @@ def lay_out(rows: Sequence[NewTokens]) -> Layout:
 
 @dataclass(frozen=True, slots=True)
 class AudioGroup:
-    """Consecutive windows that equally many new tokens hear, laid one window behind the other."""
+    """Consecutive windows of one length that equally many new tokens hear, laid one behind the other."""
 
     num_blocks: int
     """Windows."""
@@ -73,6 +75,8 @@ class AudioGroup:
     slots: slice
     tokens: slice
     """Where the group's tokens are in the pass."""
+    num_frames: int
+    """Of each window."""
 
 
 def group_windows(rows: Sequence[NewTokens]) -> list[AudioGroup]:
@@ -81,19 +85,19 @@ def group_windows(rows: Sequence[NewTokens]) -> list[AudioGroup]:
     All rows that hear a window are one product with it: beams read it once.
     """
     windows = [
-        (window, sum(row.count for row in members))
-        for window, members in groupby(rows, key=lambda row: row.window)
+        (window, sum(row.count for row in members), num_frames)
+        for (window, num_frames), members in groupby(rows, key=lambda row: (row.window, row.num_frames))
     ]
     groups: list[AudioGroup] = []
     first = start = 0
     for index in range(1, len(windows) + 1):
-        (window, count) = windows[index - 1]
-        if index < len(windows) and windows[index] == (window + 1, count):
+        (window, count, num_frames) = windows[index - 1]
+        if index < len(windows) and windows[index] == (window + 1, count, num_frames):
             continue
         num_blocks = index - first
         slots = slice(windows[first][0], window + 1)
         tokens = slice(start, start + num_blocks * count)
-        groups.append(AudioGroup(num_blocks, count, slots, tokens))
+        groups.append(AudioGroup(num_blocks, count, slots, tokens, num_frames))
         first, start = index, tokens.stop
     return groups
 

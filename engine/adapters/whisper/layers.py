@@ -85,8 +85,8 @@ class DecoderBlock:
         """Write the keys and values of one window's `states`, (frames, width)."""
         frames, width = states.shape
         kv = self.cross_kv.window(states).view(frames, 2, self.n_head, width // self.n_head)
-        cache.cross_keys[row] = kv[:, 0].transpose(0, 1)
-        cache.cross_values[row] = kv[:, 1].transpose(0, 1)
+        cache.cross_keys[row, :, :frames] = kv[:, 0].transpose(0, 1)
+        cache.cross_values[row, :, :frames] = kv[:, 1].transpose(0, 1)
 
     def __call__(self, x: Tensor, groups: Groups, cache: LayerCache, weights: Tensor | None) -> Tensor:
         """Return (tokens, width) of `x`, (tokens, width), and remember the tokens' keys and values.
@@ -116,8 +116,8 @@ class DecoderBlock:
         self, q: Tensor, group: AudioGroup, cache: LayerCache, weights: Tensor | None
     ) -> Tensor:
         """Return (tokens of the group, width) of `q`, (tokens, heads, head_dim)."""
-        keys = cache.cross_keys[group.slots].flatten(0, 1)
-        values = cache.cross_values[group.slots].flatten(0, 1)
+        keys = cache.cross_keys[group.slots, :, : group.num_frames].flatten(0, 1)
+        values = cache.cross_values[group.slots, :, : group.num_frames].flatten(0, 1)
         by_head = pad_rows(self._by_head(q[group.tokens].to(keys.dtype), group))
         # In 16 bits each head of each row is summed by one thread, however many there are.
         with use_threads(max(torch.get_num_threads(), share_weight(keys.nbytes, self.num_threads))):
@@ -128,7 +128,7 @@ class DecoderBlock:
             by_row = attended.view(group.num_blocks, self.n_head, attended.shape[1], -1)[
                 :, :, : group.num_tokens
             ]
-            weights[group.tokens] = by_row.transpose(1, 2).flatten(0, 1)
+            weights[group.tokens, :, : group.num_frames] = by_row.transpose(1, 2).flatten(0, 1)
         return self._by_token(heard, group).to(q.dtype)
 
     def _by_head(self, x: Tensor, group: TextGroup | AudioGroup) -> Tensor:

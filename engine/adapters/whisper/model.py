@@ -44,8 +44,9 @@ class AudioEncoder:
     ln_post: LayerNorm
 
     def __call__(self, mel: Tensor) -> Tensor:
-        """Return (frames, width) of one window's `mel`, (mels, 2 × frames)."""
-        x = self.conv2(self.conv1(mel.T), stride=2) + self.positional_embedding
+        """Return (frames, width) of one window's `mel`, (mels, 2 × frames); it may be a short one."""
+        x = self.conv2(self.conv1(mel.T), stride=2)
+        x = x + self.positional_embedding[: x.shape[0]]
         for block in self.blocks:
             x = block(x)
         return self.ln_post(x)
@@ -93,6 +94,11 @@ class Whisper:
         trouble = self._static.trouble
         return f"{self.runtime}, " + (f"without CUDA graphs ({trouble})" if trouble else "CUDA graphs")
 
+    @property
+    def hears_parts(self) -> bool:
+        """Whether a window may be shorter than the whole; passes of fixed size hear all of it."""
+        return self._static is None
+
     @torch.inference_mode()
     def record_with(self, recorder: Recorder | None) -> None:
         """Encode, and step in caches made from now on, in passes of fixed size; None: no more.
@@ -121,9 +127,10 @@ class Whisper:
 
     @torch.inference_mode()
     def encode(self, mel: Tensor) -> Tensor:
-        """Return audio states, (batch, 1500, width), of `mel`, (batch, mels, 3000). Raises OutOfMemory.
+        """Return audio states, (batch, frames, width), of `mel`, (batch, mels, 2 × frames).
 
-        Windows go one by one: 1500 frames already fill the machine, and memory stays that of one.
+        Frames are 1500, or fewer where it `hears_parts`. Windows go one by one: so many frames already
+        fill the machine, and memory stays that of one. Raises OutOfMemory.
         """
         with out_of_memory_raised():
             if self._static is not None and (states := self._static.encode(mel)) is not None:
@@ -132,8 +139,8 @@ class Whisper:
             return torch.stack([self._encoder(window).to(self._kept) for window in windows])
 
     @torch.inference_mode()
-    def listen(self, cache: KVCache, rows: Sequence[int], states: Tensor) -> None:
-        """Let `rows` attend to `states`, (rows, 1500, width): fills their windows' cross-attention.
+    def listen(self, cache: KVCache, rows: Sequence[int], states: Sequence[Tensor]) -> None:
+        """Let `rows` attend to `states`, (frames, width) each: fills their windows' cross-attention.
 
         Raises OutOfMemory.
         """
@@ -141,6 +148,7 @@ class Whisper:
             for row, window in zip(rows, states, strict=True):
                 for block, layer in zip(self._decoder.blocks, cache.layers, strict=True):
                     block.listen(cache.window(row), window, layer)
+                cache.set_num_frames(row, len(window))
 
     @torch.inference_mode()
     def prefill(
@@ -200,7 +208,7 @@ class Whisper:
             weights = None
             if with_attention and index in self._alignment_layers:
                 size = (len(tokens), dims.n_text_head, dims.n_audio_ctx)
-                weights = layer.cross_keys.new_empty(size)
+                weights = layer.cross_keys.new_zeros(size)
                 layer_weights[index] = weights
             x = block(x, groups, layer, weights)
         attention = None
@@ -213,7 +221,7 @@ class Whisper:
 def _new_tokens(cache: KVCache, rows: Sequence[int], counts: Sequence[int]) -> list[NewTokens]:
     """Return what each row brings. Raises ValueError where it brings nothing or too much."""
     new = [
-        NewTokens(row, cache.window(row), cache.length(row), count)
+        NewTokens(row, cache.window(row), cache.length(row), count, cache.num_frames(row))
         for row, count in zip(rows, counts, strict=True)
     ]
     for item in new:

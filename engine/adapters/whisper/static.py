@@ -241,7 +241,9 @@ class StaticNetwork:
         """Take the steps of this cache from now on, and record the smallest one. Raises OutOfMemory."""
         self._recordings[1:] = [Recordings(self._recorder)]
         self._steps = StaticDecoder(self._decoder, self._config, cache, self._recordings[1])
-        self._steps.step([NewTokens(cache.spare_row, window=0, past=0, count=1)], [0])
+        self._steps.step(
+            [NewTokens(cache.spare_row, window=0, past=0, count=1, num_frames=cache.shape.num_frames)], [0]
+        )
 
     def encode(self, mel: Tensor) -> Tensor | None:
         """Return (batch, frames, width) of `mel`, (batch, mels, 2 × frames); None where it cannot."""

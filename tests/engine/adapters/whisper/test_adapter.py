@@ -95,6 +95,23 @@ def test_a_chunk_that_joins_later_says_the_same_as_alone(
     assert first.logprobs == pytest.approx(alone[0].logprobs, abs=1e-4)
 
 
+def test_an_interim_answer_hears_less_silence_than_the_one_that_counts(
+    engine: Engine, kennedy: Samples, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    network, heard = engine.adapter._network, []
+    encode = network.encode
+    monkeypatch.setattr(network, "encode", lambda mel: heard.append(mel.shape[-1] // 2) or encode(mel))
+    said = []
+    for kind in (ChunkKind.INTERIM, ChunkKind.CLOSING, ChunkKind.FILE):
+        chunk = msgspec.structs.replace(chunk_of(kennedy[: 6 * 16_000]), kind=kind)
+        (decode,) = engine.adapter.admit([Admission(chunk)])
+        engine.finish([decode])
+        said.append(engine.words(decode))
+    assert heard == [750, 1500, 1500]
+    assert said[1] == said[2]
+    assert all("ask not" in words for words in said)
+
+
 def test_words_of_a_known_speech_have_times_that_can_be_played(engine: Engine, kennedy: Samples) -> None:
     options = msgspec.structs.replace(ENGLISH, word_timestamps=True)
     segments = engine.segments(engine.answer(kennedy, options))

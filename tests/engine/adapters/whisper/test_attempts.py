@@ -72,12 +72,13 @@ class PlayedNetwork:
     vocabulary: Vocabulary
     sayings: list[Saying]
     described: str = "played"
+    hears_parts: bool = False
     num_encoded: int = 0
     memory: list[bool] = field(default_factory=list)
     """True for each coming encoding that is to fail."""
 
     def __post_init__(self) -> None:
-        dims = type("Dims", (), {"n_mels": 80, "n_text_ctx": 448, "n_vocab": 51_865})
+        dims = type("Dims", (), {"n_mels": 80, "n_audio_ctx": 1500, "n_text_ctx": 448, "n_vocab": 51_865})
         self.config = cast(WhisperConfig, type("Config", (), {"dims": dims}))
         self.config.suppress_ids, self.config.suppress_ids_begin = (), ()  # type: ignore[misc]
         self.cache = PlayedCache(4)
@@ -92,7 +93,7 @@ class PlayedNetwork:
             raise OutOfMemory
         return torch.zeros(len(mel), 2, 2)
 
-    def listen(self, cache: PlayedCache, rows: Sequence[int], states: Tensor) -> None:
+    def listen(self, cache: PlayedCache, rows: Sequence[int], states: Sequence[Tensor]) -> None:
         self._playing.update((row, (self.sayings.pop(0), 0)) for row in rows)
 
     def prefill(

@@ -11,11 +11,16 @@ LIMITS = Limits(num_windows=12, max_tokens=448)
 
 
 def alone(*windows: int, past: int = 30) -> list[NewTokens]:
-    return [NewTokens(row=20 + window, window=window, past=past, count=1) for window in windows]
+    return [
+        NewTokens(row=20 + window, window=window, past=past, count=1, num_frames=1500) for window in windows
+    ]
 
 
 def beams(window: int, num_beams: int = 5) -> list[NewTokens]:
-    return [NewTokens(row=5 * window + beam, window=window, past=30, count=1) for beam in range(num_beams)]
+    return [
+        NewTokens(row=5 * window + beam, window=window, past=30, count=1, num_frames=1500)
+        for beam in range(num_beams)
+    ]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,15 @@ import pytest
 import torch
 from transformers import WhisperFeatureExtractor
 
-from engine.adapters.whisper.features import NUM_FRAMES, WINDOW_SAMPLES, log_mel, mel_filters
+from engine.adapters.whisper.features import (
+    FRAME_STEP,
+    NUM_FRAMES,
+    SILENCE_FRAMES,
+    WINDOW_SAMPLES,
+    heard_frames,
+    log_mel,
+    mel_filters,
+)
 from tests.helpers.checkpoints import recorded_speech
 
 
@@ -43,6 +51,16 @@ def test_a_chunk_in_company_gives_what_it_gives_alone() -> None:
 def test_a_chunk_longer_than_a_window_is_our_mistake() -> None:
     with pytest.raises(ValueError, match="does not fit"):
         log_mel([np.zeros(WINDOW_SAMPLES + 1, np.float32)], 80)
+
+
+def test_what_is_heard_of_a_window_holds_the_audio_and_silence_behind_it() -> None:
+    for num_samples in range(0, WINDOW_SAMPLES + 1, 12_345):
+        num_frames = heard_frames(num_samples, 1500)
+        assert num_frames == 1500 or num_frames >= num_samples / 320 + SILENCE_FRAMES
+        assert num_frames % FRAME_STEP == 0
+    assert heard_frames(5 * 16_000, 1500) == 750
+    assert heard_frames(25 * 16_000, 1500) == 1500
+    assert heard_frames(25 * 16_000, 600) == 600
 
 
 def test_the_smallest_chunks_have_features_too() -> None:

@@ -9,9 +9,13 @@ from engine.adapters.text_groups import TextGroup
 from engine.adapters.whisper.groups import NewTokens, group_rows, group_windows, lay_out
 
 
+def new_tokens(row: int, window: int, past: int, count: int, num_frames: int = 1500) -> NewTokens:
+    return NewTokens(row, window, past, count, num_frames)
+
+
 def groups_of(*rows: tuple[int, int, int]) -> list[TextGroup]:
     """Group rows given as (row, past, count), each with a window of its own."""
-    return group_rows([NewTokens(row, row, *rest) for row, *rest in rows], 448, like=torch.zeros(()))
+    return group_rows([new_tokens(row, row, *rest) for row, *rest in rows], 448, like=torch.zeros(()))
 
 
 def visible(group: TextGroup) -> Tensor:
@@ -19,7 +23,7 @@ def visible(group: TextGroup) -> Tensor:
 
 
 def test_a_layout_finds_each_rows_tokens_whatever_the_order_of_the_rows() -> None:
-    layout = lay_out([NewTokens(5, 5, 0, 3), NewTokens(2, 2, 0, 2), NewTokens(9, 9, 0, 1)])
+    layout = lay_out([new_tokens(5, 5, 0, 3), new_tokens(2, 2, 0, 2), new_tokens(9, 9, 0, 1)])
     assert layout.order == (1, 0, 2)
     assert layout.find([(0, -1), (0, -1), (0, -1)]) == [2, 4, 0, 1, 5, 5]
     assert layout.find_all() == [2, 3, 4, 0, 1, 5]
@@ -54,14 +58,14 @@ def test_several_tokens_share_only_with_rows_in_the_same_state() -> None:
 
 
 def test_padding_ends_where_a_row_ends() -> None:
-    [group] = group_rows([NewTokens(0, 0, 98, 1)], 100, like=torch.zeros(()))
+    [group] = group_rows([new_tokens(0, 0, 98, 1)], 100, like=torch.zeros(()))
     assert group.num_positions == 100
 
 
 def test_rows_that_hear_the_same_window_are_one_product_with_it() -> None:
-    beams = [NewTokens(row, 3, 20, 1) for row in (0, 1, 2)]
-    more = [NewTokens(row, 4, 35, 1) for row in (7, 8, 9)]
-    alone = [NewTokens(5, 5, 8, 1), NewTokens(6, 6, 9, 1), NewTokens(4, 9, 9, 1)]
+    beams = [new_tokens(row, 3, 20, 1) for row in (0, 1, 2)]
+    more = [new_tokens(row, 4, 35, 1) for row in (7, 8, 9)]
+    alone = [new_tokens(5, 5, 8, 1), new_tokens(6, 6, 9, 1), new_tokens(4, 9, 9, 1)]
     groups = group_windows([*beams, *more, *alone])
     assert [(group.num_blocks, group.num_tokens, group.slots, group.tokens) for group in groups] == [
         (2, 3, slice(3, 5), slice(0, 6)),
@@ -70,6 +74,15 @@ def test_rows_that_hear_the_same_window_are_one_product_with_it() -> None:
     ]
 
 
+def test_windows_of_different_lengths_share_no_product() -> None:
+    rows = [new_tokens(2, 2, 5, 1, 750), new_tokens(3, 3, 5, 1, 750), new_tokens(4, 4, 5, 1)]
+    groups = group_windows(rows)
+    assert [(group.num_blocks, group.slots, group.num_frames) for group in groups] == [
+        (2, slice(2, 4), 750),
+        (1, slice(4, 5), 1500),
+    ]
+
+
 def test_beams_stay_together_whatever_the_order_of_their_rows() -> None:
-    rows = [NewTokens(8, 1, 5, 1), NewTokens(0, 2, 5, 1), NewTokens(3, 1, 5, 1)]
+    rows = [new_tokens(8, 1, 5, 1), new_tokens(0, 2, 5, 1), new_tokens(3, 1, 5, 1)]
     assert lay_out(rows).order == (2, 0, 1)

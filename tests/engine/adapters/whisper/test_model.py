@@ -179,6 +179,48 @@ def test_in_base_a_row_gives_the_same_numbers_alone_and_in_company(
     assert difference < 1e-4
 
 
+def test_a_short_window_is_heard_as_by_the_reference(made_up_folder: Path, network: Whisper) -> None:
+    reference = reference_network(made_up_folder, network.config.dims)
+    mel = log_mel([recorded_speech()[:50_000]], network.config.dims.n_mels)
+    states = network.encode(mel[..., :1500])
+    assert states.shape[1] == 750
+    logits = alone(network, states[0], PROMPTS[1], 0)
+    expected = reference_logits(reference, states[0], PROMPTS[1])[-1]
+    assert (logits[0] - expected).abs().max() < 1e-3
+
+
+def test_nothing_is_heard_of_what_lies_behind_a_short_window(network: Whisper, states: Tensor) -> None:
+    """The slot held a whole one before."""
+    short = states[1, :750]
+    expected = alone(network, short, PROMPTS[0], 4)
+    cache = network.new_cache(1)
+    rows = cache.allocate(1)
+    network.listen(cache, rows, states[:1])
+    network.prefill(cache, rows, [PROMPTS[0]])
+    cache.free(rows)
+    rows = cache.allocate(1)
+    network.listen(cache, rows, [short])
+    logits = [network.prefill(cache, rows, [PROMPTS[0]]).logits]
+    for _ in range(4):
+        logits.append(network.step(cache, rows, [int(logits[-1].argmax())]).logits)
+    assert torch.equal(torch.cat(logits), expected)
+
+
+def test_short_and_whole_windows_share_a_pass(network: Whisper, states: Tensor) -> None:
+    heard = [states[0], states[1, :750], states[2, :750], states[1]]
+    cache = network.new_cache(4)
+    rows = cache.allocate(4)
+    network.listen(cache, rows, heard)
+    prompts = [PROMPTS[index % 3] for index in range(4)]
+    decoded = network.prefill(cache, rows, prompts, with_attention=True)
+    for index, logits in enumerate(decoded.logits):
+        assert (logits - alone(network, heard[index], prompts[index], 0)[0]).abs().max() < 1e-4
+    assert decoded.attention is not None
+    assert torch.allclose(decoded.attention.sum(-1), torch.ones(()), atol=1e-3)
+    behind = len(prompts[0])
+    assert not decoded.attention[behind : behind + len(prompts[1]), :, 750:].any()
+
+
 def test_a_prompt_in_two_parts_is_the_same_prompt(network: Whisper, states: Tensor) -> None:
     cache = network.new_cache(2)
     whole, parts = cache.allocate(2)
