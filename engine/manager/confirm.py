@@ -229,8 +229,7 @@ class AgreementConfirmer(_Window):
             num_agreed += 1
         cuts = legal_cuts([piece.text for piece in heard])
         known_cuts = legal_cuts([piece.text for piece in known])
-        while num_agreed and not (cuts[num_agreed] and known_cuts[num_agreed]):
-            num_agreed -= 1
+        num_agreed = _last_cut(num_agreed, cuts, known_cuts)
         num_agreed = max(num_agreed, self._num_settled(heard, cuts, hypothesis.end))
         self._since = since[num_agreed:]
         return self._confirm(rest, said[num_agreed - 1] + 1 if num_agreed else 0)
@@ -244,9 +243,7 @@ class AgreementConfirmer(_Window):
         """Return how many pieces, whole words, lie so far back that nobody waits for agreement on them."""
         limit = end - self._settled_samples
         count = sum(1 for _ in takewhile(lambda piece: max(piece.attended, piece.end) <= limit, heard))
-        while count and not cuts[count]:
-            count -= 1
-        return count
+        return _last_cut(count, cuts)
 
     def _is_held(self, piece: Piece, end: int) -> bool:
         """Say whether more audio may still change a piece. Marks are heard in pauses, anywhere."""
@@ -275,10 +272,15 @@ class RollbackConfirmer(_Window):
             return self._confirm(rest, 0)
         said = [index for index, piece in enumerate(rest) if not piece.is_special]
         cuts = legal_cuts([rest[index].text for index in said])
-        count = max(0, len(said) - self._numbers.unfixed_tokens)
-        while count and not cuts[count]:
-            count -= 1
+        count = _last_cut(max(0, len(said) - self._numbers.unfixed_tokens), cuts)
         return self._confirm(rest, said[count - 1] + 1 if count else 0)
+
+
+def _last_cut(count: int, *cuts: Sequence[bool]) -> int:
+    """Return how many pieces, `count` at the most, end at a legal cut of all."""
+    while count and not all(of_one[count] for of_one in cuts):
+        count -= 1
+    return count
 
 
 def _num_same(one: Sequence[Piece], other: Sequence[Piece]) -> int:
