@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from engine.adapters.base import OutOfMemory
+from engine.adapters.cross_cache import CrossCache, make_cross_cache
 from engine.adapters.pages import lazy_zeros
 from engine.adapters.runtime import Formats, out_of_memory_raised
 
@@ -34,9 +35,7 @@ class LayerCache:
     self_keys: Tensor
     """(rows, heads, max_tokens, head_dim), likewise `self_values`; finite everywhere."""
     self_values: Tensor
-    cross_keys: Tensor
-    """(windows, heads, frames, head_dim), likewise `cross_values`."""
-    cross_values: Tensor
+    cross: CrossCache
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +69,15 @@ class KVCache:
         """How many frames each window holds."""
         text = (num_slots + _NUM_SPARE, shape.num_heads, shape.max_tokens, shape.head_dim)
         audio = (num_slots, shape.num_heads, shape.num_frames, shape.head_dim)
-        # Of its places for text a row mostly uses a few, of those for audio all.
-        sizes = [(text, formats.text, False)] * 2 + [(audio, formats.audio, True)] * 2
         with out_of_memory_raised():
-            # Zeros, because a masked position still takes part in products, and 0 × NaN is NaN.
+            # Zeros, because a masked position still takes part in products, and 0 × NaN is NaN. Of its
+            # places for text a row mostly uses a few, of those for audio all.
             self.layers = [
-                LayerCache(*(lazy_zeros(size, dtype, device, is_dense=dense) for size, dtype, dense in sizes))
+                LayerCache(
+                    self_keys=lazy_zeros(text, formats.text, device, is_dense=False),
+                    self_values=lazy_zeros(text, formats.text, device, is_dense=False),
+                    cross=make_cross_cache(*audio, formats.heard, device),
+                )
                 for _ in range(shape.num_layers)
             ]
 
@@ -193,5 +195,4 @@ class KVCache:
             for layer in self.layers:
                 for name in ("self_keys", "self_values"):
                     setattr(layer, name, getattr(layer, name)[: wanted + _NUM_SPARE].clone())
-                for name in ("cross_keys", "cross_values"):
-                    setattr(layer, name, getattr(layer, name)[:wanted].clone())
+                layer.cross.shrink(wanted)

@@ -13,6 +13,7 @@ from typing import Final
 import torch
 
 from engine.adapters.base import OutOfMemory, RuntimeOptions
+from engine.adapters.cross_cache import can_keep_bytes
 from engine.adapters.packed import can_pack
 from engine.adapters.quantised import has_bfloat16, is_exact
 from engine.machine import machine_bytes
@@ -40,7 +41,10 @@ class Formats:
     text: torch.dtype
     """Of the decoder's states and what it remembers of its text."""
     audio: torch.dtype
-    """Of what the decoder remembers of its audio, which it reads anew for every token."""
+    """Of what the decoder remembers of audio that stands amid its text."""
+    heard: torch.dtype
+    """Of what the decoder remembers of audio apart from its text, and reads anew for every token; uint8
+    where it is rounded to bytes."""
     encoder: torch.dtype
     """Of the encoder's weights; int8 where they are quantised."""
     remembered: torch.dtype
@@ -146,13 +150,18 @@ def _formats(name: str, device: torch.device) -> Formats:
     """
     if name != INT8:
         dtype = DTYPES[name]
-        return Formats(name, text=dtype, audio=dtype, encoder=dtype, remembered=dtype)
+        return Formats(name, text=dtype, audio=dtype, heard=dtype, encoder=dtype, remembered=dtype)
     if device.type != "cpu" or not is_exact():
         raise KeyError(f"{device} has no {INT8}")
     audio, encoder = (torch.bfloat16, torch.bfloat16) if has_bfloat16() else (torch.float32, torch.int8)
-    remembered = torch.bfloat16 if can_pack() else torch.float32
     return Formats(
-        name, text=torch.float32, audio=audio, encoder=encoder, remembered=remembered, is_quantised=True
+        name,
+        text=torch.float32,
+        audio=audio,
+        heard=torch.uint8 if can_keep_bytes() else audio,
+        encoder=encoder,
+        remembered=torch.bfloat16 if can_pack() else torch.float32,
+        is_quantised=True,
     )
 
 

@@ -134,7 +134,7 @@ def step_bytes(network: Whisper) -> float:
 
 def row_bytes(network: Whisper, cache: KVCache) -> float:
     """Return the bytes of audio that a row reads in each step; its own text is little beside them."""
-    shape, size = cache.shape, network.runtime.formats.audio.itemsize
+    shape, size = cache.shape, network.runtime.formats.heard.itemsize
     return 2 * shape.num_layers * shape.num_heads * shape.head_dim * shape.num_frames * size
 
 

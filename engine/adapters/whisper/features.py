@@ -60,7 +60,8 @@ def _log_mel_of_window(window: Tensor, num_mels: int) -> Tensor:
     spectrum = torch.stft(
         window, FFT_SAMPLES, HOP_SAMPLES, window=torch.hann_window(FFT_SAMPLES), return_complex=True
     )
-    power = spectrum[:, :-1].abs() ** 2
+    real, imaginary = torch.view_as_real(spectrum[:, :-1]).unbind(-1)
+    power = real.square().addcmul_(imaginary, imaginary)
     log_power = (mel_filters(num_mels) @ power).clamp_(min=1e-10).log10_()
     log_power = torch.maximum(log_power, log_power.max() - _DYNAMIC_RANGE)
     return (log_power + 4.0) / 4.0

@@ -14,10 +14,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from engine.adapters.crew import share_weight, use_threads
 from engine.adapters.kv import LayerCache
 from engine.adapters.layers import LayerNorm, Projection
-from engine.adapters.sizes import pad_rows
 from engine.adapters.text_groups import TextGroup
 from engine.adapters.whisper.groups import AudioGroup, Groups
 
@@ -81,12 +79,11 @@ class DecoderBlock:
     num_threads: int
     """For the attention to audio, which is bound by memory; the rest of a step may run on fewer."""
 
-    def listen(self, row: int, states: Tensor, cache: LayerCache) -> None:
-        """Write the keys and values of one window's `states`, (frames, width)."""
+    def listen(self, window: int, states: Tensor, cache: LayerCache) -> None:
+        """Write the keys and values of a window's `states`, (frames, width)."""
         frames, width = states.shape
         kv = self.cross_kv.window(states).view(frames, 2, self.n_head, width // self.n_head)
-        cache.cross_keys[row, :, :frames] = kv[:, 0].transpose(0, 1)
-        cache.cross_values[row, :, :frames] = kv[:, 1].transpose(0, 1)
+        cache.cross.write(window, kv[:, 0], kv[:, 1])
 
     def __call__(self, x: Tensor, groups: Groups, cache: LayerCache, weights: Tensor | None) -> Tensor:
         """Return (tokens, width) of `x`, (tokens, width), and remember the tokens' keys and values.
@@ -116,27 +113,18 @@ class DecoderBlock:
         self, q: Tensor, group: AudioGroup, cache: LayerCache, weights: Tensor | None
     ) -> Tensor:
         """Return (tokens of the group, width) of `q`, (tokens, heads, head_dim)."""
-        keys = cache.cross_keys[group.slots, :, : group.num_frames].flatten(0, 1)
-        values = cache.cross_values[group.slots, :, : group.num_frames].flatten(0, 1)
-        by_head = pad_rows(self._by_head(q[group.tokens].to(keys.dtype), group))
-        # In 16 bits each head of each row is summed by one thread, however many there are.
-        with use_threads(max(torch.get_num_threads(), share_weight(keys.nbytes, self.num_threads))):
-            # Keys times queries, not the other way round: twice as fast for one query in bfloat16.
-            attended = torch.bmm(keys, by_head.transpose(1, 2)).transpose(1, 2).softmax(-1)
-            heard = torch.bmm(attended, values)[:, : group.num_tokens]
+        of_group = q[group.tokens].view(group.num_blocks, group.num_tokens, self.n_head, -1)
+        heard, attended = cache.cross.attend(of_group, group.slots, group.num_frames, self.num_threads)
         if weights is not None:
-            by_row = attended.view(group.num_blocks, self.n_head, attended.shape[1], -1)[
-                :, :, : group.num_tokens
-            ]
-            weights[group.tokens, :, : group.num_frames] = by_row.transpose(1, 2).flatten(0, 1)
-        return self._by_token(heard, group).to(q.dtype)
+            weights[group.tokens, :, : group.num_frames] = attended.flatten(0, 1)
+        return heard.reshape(group.num_blocks * group.num_tokens, -1)
 
-    def _by_head(self, x: Tensor, group: TextGroup | AudioGroup) -> Tensor:
+    def _by_head(self, x: Tensor, group: TextGroup) -> Tensor:
         """Turn (tokens of the group, heads, head_dim) into (blocks × heads, tokens of a block, head_dim)."""
         by_row = x.reshape(group.num_blocks, group.num_tokens, self.n_head, -1)
         return by_row.transpose(1, 2).reshape(group.num_blocks * self.n_head, group.num_tokens, -1)
 
-    def _by_token(self, x: Tensor, group: TextGroup | AudioGroup) -> Tensor:
+    def _by_token(self, x: Tensor, group: TextGroup) -> Tensor:
         """Turn (blocks × heads, tokens of a block, head_dim) into (tokens of the group, width)."""
         by_row = x.view(group.num_blocks, self.n_head, group.num_tokens, -1).transpose(1, 2)
         return by_row.reshape(group.num_blocks * group.num_tokens, -1)

@@ -208,13 +208,13 @@ class Whisper:
             weights = None
             if with_attention and index in self._alignment_layers:
                 size = (len(tokens), dims.n_text_head, dims.n_audio_ctx)
-                weights = layer.cross_keys.new_zeros(size)
+                weights = torch.zeros(size, device=self.device)
                 layer_weights[index] = weights
             x = block(x, groups, layer, weights)
         attention = None
         if with_attention:
             heads = [layer_weights[layer][:, head] for layer, head in self.config.alignment_heads]
-            attention = torch.stack(heads, dim=1).float()
+            attention = torch.stack(heads, dim=1)
         return decoder.ln(x), attention
 
 

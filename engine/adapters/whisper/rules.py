@@ -78,7 +78,9 @@ class TokenRules:
         # Both sides lack the same normalisation, so logits can be compared as they are.
         timestamps = torch.logsumexp(logits[:, first:], dim=-1)
         text = logits[:, :first].amax(dim=-1)
-        logits[:, :first].masked_fill_((timestamps > text)[:, None], infinity)
+        is_timestamp = timestamps > text
+        if logits.device.type != "cpu" or is_timestamp.any():
+            logits[:, :first].masked_fill_(is_timestamp[:, None], infinity)
         return logits
 
     def forbid_one_by_one(self, logits: Tensor, allowed: Sequence[Allowed]) -> None:

@@ -15,6 +15,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from engine.adapters.cross_cache import FloatCross
 from engine.adapters.graphs import Recorder, Work
 from engine.adapters.kv import KVCache, LayerCache
 from engine.adapters.whisper.buckets import (
@@ -211,8 +212,9 @@ def _listen(block: DecoderBlock, x: Tensor, layer: LayerCache, bucket: Bucket) -
     """Return what each row, (rows, width), hears, and where: (windows, beams, heads, frames)."""
     shape = (bucket.num_windows, bucket.num_beams, block.n_head, -1)
     q = block.cross_q.rows(block.cross_attn_ln(x)).view(shape).transpose(1, 2)
-    keys = layer.cross_keys[: bucket.num_windows]
-    values = layer.cross_values[: bucket.num_windows]
+    assert isinstance(layer.cross, FloatCross), "bytes are for a CPU"
+    keys = layer.cross.keys[: bucket.num_windows]
+    values = layer.cross.values[: bucket.num_windows]
     weights = torch.matmul(q.to(keys.dtype), keys.transpose(2, 3)).softmax(-1)
     heard = torch.matmul(weights, values).transpose(1, 2).reshape(x.shape[0], -1)
     return heard.to(x.dtype), weights.transpose(1, 2)

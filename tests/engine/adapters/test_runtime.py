@@ -24,7 +24,7 @@ def test_on_a_cpu_the_default_is_int8_where_its_sums_are_exact() -> None:
 
 def test_the_exact_format_is_to_be_had_everywhere() -> None:
     formats = choose_runtime(RuntimeOptions(device="cpu", dtype="float32")).formats
-    assert {formats.text, formats.audio, formats.encoder} == {torch.float32}
+    assert {formats.text, formats.audio, formats.heard, formats.encoder} == {torch.float32}
 
 
 @pytest.mark.parametrize(
