@@ -1,11 +1,11 @@
 """What a decoder remembers of its audio, and how it attends to it: floats, or bytes with scales.
 
-A decoder reads all of this anew for every token, so its size is what a step of many rows costs. The sums
-of a row never depend on which other rows share its pass, nor on the number of threads.
+A decoder reads all of this anew for every token, so its size is what a step of many rows costs.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Final, Protocol, TypeAlias
 
@@ -16,15 +16,36 @@ from engine.adapters.crew import share_weight, use_threads
 from engine.adapters.pages import lazy_zeros
 from engine.adapters.sizes import pad_rows
 
+BYTES: Final = torch.uint8
+"""The dtype that asks for bytes with scales."""
+FEW_TOKENS: Final = 5
+"""Of one window: for more, the window's bytes are turned into floats first. (2 cores, a layer of base: 8
+tokens 0.6 ms and 0.3) As many beams still are summed as one is, to the same bit."""
 _SCALE_BYTES: Final = 8
 """Behind each row of bytes: its scale and its smallest value, float32."""
-_FEW_TOKENS: Final = 5
-"""Of one window: for more, the window's bytes are turned into floats first. (2 cores, a layer of base: 8
-tokens 0.6 ms and 0.3) Five beams still are summed as one is, to the same bit."""
-_KEPT_LAYOUTS: Final = 8
+_KEPT_LAYOUTS: Final = 32
+"""More than the groups of a pass have; each takes 48 KB a window of base and token."""
 
 _Layout: TypeAlias = tuple[Tensor, Tensor]
-"""Which rows each sum goes over, one sum after the other, and where each sum begins, and the last ends."""
+"""Row indices, sum after sum, and where each sum begins; behind the last one, where it ends."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WindowShape:
+    """What one window is, in one layer."""
+
+    num_heads: int
+    num_frames: int
+    """At most."""
+    head_dim: int
+
+    def num_bytes(self, dtype: torch.dtype) -> int:
+        """Return what keys and values of a window take."""
+        width = self.num_heads * self.head_dim
+        if dtype == BYTES:
+            scales = _SCALE_BYTES * (width + self.num_heads * self.num_frames)
+            return 2 * width * self.num_frames + scales
+        return 2 * width * self.num_frames * dtype.itemsize
 
 
 class CrossCache(Protocol):
@@ -35,10 +56,11 @@ class CrossCache(Protocol):
         ...
 
     def attend(self, q: Tensor, windows: slice, num_frames: int, num_threads: int) -> tuple[Tensor, Tensor]:
-        """Return what is heard, as `q`, and where: (windows, tokens, heads, frames), each summing to 1.
+        """Return what is heard, (windows, tokens, heads, head_dim), and where.
 
-        `q`, (windows, tokens, heads, head_dim), has the scores' scale in it. Frames behind the first
-        `num_frames` are not heard. At most `num_threads` work.
+        That is (windows, tokens, heads, frames), each summing to 1. `q`, of what is heard the shape and
+        dtype, has the scores' scale in it. Each of the windows was written with `num_frames`. At most
+        `num_threads` work, or as many as do already.
         """
         ...
 
@@ -48,29 +70,23 @@ class CrossCache(Protocol):
 
 
 def make_cross_cache(
-    num_windows: int, num_heads: int, num_frames: int, head_dim: int, dtype: torch.dtype, device: torch.device
+    shape: WindowShape, num_windows: int, dtype: torch.dtype, device: torch.device
 ) -> CrossCache:
-    """Return an empty one of these sizes; of bytes where `dtype` is uint8. Raises what torch does."""
-    if dtype == torch.uint8:
-        return ByteCross(num_windows, num_heads, num_frames, head_dim)
-    return FloatCross(num_windows, num_heads, num_frames, head_dim, dtype, device)
+    """Return an empty one; of bytes where `dtype` is `BYTES`. Raises what torch does."""
+    if dtype == BYTES:
+        return ByteCross(shape, num_windows)
+    return FloatCross(shape, num_windows, dtype, device)
 
 
 class FloatCross:
-    """Keeps floats; attends by matrix products. (windows, heads, frames, head_dim)"""
+    """Keeps floats; attends by matrix products."""
 
     def __init__(
-        self,
-        num_windows: int,
-        num_heads: int,
-        num_frames: int,
-        head_dim: int,
-        dtype: torch.dtype,
-        device: torch.device,
+        self, shape: WindowShape, num_windows: int, dtype: torch.dtype, device: torch.device
     ) -> None:
-        size = (num_windows, num_heads, num_frames, head_dim)
-        # Zeros, because a masked position still takes part in products, and 0 × NaN is NaN.
+        size = (num_windows, shape.num_heads, shape.num_frames, shape.head_dim)
         self.keys = lazy_zeros(size, dtype, device, is_dense=True)
+        """(windows, heads, frames, head_dim), likewise `values`."""
         self.values = lazy_zeros(size, dtype, device, is_dense=True)
 
     def write(self, window: int, keys: Tensor, values: Tensor) -> None:
@@ -104,57 +120,68 @@ class FloatCross:
 class ByteCross:
     """Keeps bytes, for a CPU on which `can_keep_bytes()`; attends by weighted sums of rows of a table.
 
-    Keys have one scale for each of their numbers, over all frames, values one for each frame (KIVI,
-    arxiv.org/abs/2402.02750: single numbers of keys are large in all frames). So scores are a sum of
-    rows of a table, weighted by the query, and what is heard is one weighted by the scores; torch has
-    such sums for embeddings, and they read half the bytes of 16-bit floats, faster.
+    Keys have one scale for each channel, over all frames, and values one for each frame: single channels
+    of keys are large in all frames (KIVI, arxiv.org/abs/2402.02750). So scores are a sum of rows of a
+    table, weighted by the query, and what is heard is one weighted by the scores; torch has such sums
+    for embeddings, and they read half the bytes of 16-bit floats, faster.
+
+    What a row hears depends neither on other rows nor on the number of threads: each sum is one
+    thread's, and of many tokens each window is multiplied alone. Takes and gives float32.
     """
 
-    def __init__(self, num_windows: int, num_heads: int, num_frames: int, head_dim: int) -> None:
-        self._num_frames = num_frames
+    def __init__(self, shape: WindowShape, num_windows: int) -> None:
+        self._shape = shape
         cpu = torch.device("cpu")
-        keys = (num_windows, num_heads * head_dim, num_frames + _SCALE_BYTES)
-        values = (num_windows, num_heads, num_frames, head_dim + _SCALE_BYTES)
+        width = shape.num_heads * shape.head_dim
+        # A short window's rows lie close together, at the beginning of its place.
+        keys = (num_windows, width * (shape.num_frames + _SCALE_BYTES))
+        values = (num_windows, shape.num_heads, shape.num_frames, shape.head_dim + _SCALE_BYTES)
         self._keys = lazy_zeros(keys, torch.uint8, cpu, is_dense=True)
         self._values = lazy_zeros(values, torch.uint8, cpu, is_dense=True)
 
     def write(self, window: int, keys: Tensor, values: Tensor) -> None:
         """Round one window's to bytes."""
         num_frames = len(keys)
-        packed = _pack(keys.float().flatten(1).T)
-        self._keys[window, :, :num_frames] = packed[:, :num_frames]
-        self._keys[window, :, self._num_frames :] = packed[:, num_frames:]
+        packed = _pack(keys.float().flatten(1).T).flatten()
+        self._keys[window, : len(packed)] = packed
         packed = _pack(values.transpose(0, 1).flatten(0, 1).float())
         self._values[window, :, :num_frames] = packed.view(-1, num_frames, packed.shape[-1])
 
     def attend(self, q: Tensor, windows: slice, num_frames: int, num_threads: int) -> tuple[Tensor, Tensor]:
-        """Attend to several windows at once, or to one after the other for many tokens."""
-        q = q.float()
+        """Attend to several windows at once where they are whole and asked little, else one by one."""
+        is_little = q.shape[1] <= FEW_TOKENS
         with use_threads(num_threads):
-            if q.shape[1] <= _FEW_TOKENS:
+            if is_little and num_frames == self._shape.num_frames:
                 return self._sum(q, windows, num_frames)
-            numbers = range(windows.start, windows.stop)
-            each = [self._multiply(*one, num_frames) for one in zip(q, numbers, strict=True)]
+            attend = self._sum if is_little else self._multiply
+            alone = [slice(window, window + 1) for window in range(windows.start, windows.stop)]
+            each = [attend(q[index : index + 1], one, num_frames) for index, one in enumerate(alone)]
         heard, weights = zip(*each, strict=True)
-        return torch.stack(heard), torch.stack(weights)
+        return torch.cat(heard), torch.cat(weights)
 
     def _sum(self, q: Tensor, windows: slice, num_frames: int) -> tuple[Tensor, Tensor]:
         """Attend by one weighted sum for each head of each token."""
         num_windows, num_tokens, num_heads, head_dim = q.shape
-        of_keys = _lay_out(num_windows, num_tokens, num_heads, head_dim, head_dim)
-        of_values = _lay_out(num_windows, num_tokens, num_heads, self._num_frames, num_frames)
-        scores = _sum_rows(self._keys[windows].flatten(0, 1), of_keys, q)
-        weights = scores[:, :num_frames].softmax(-1)
-        heard = _sum_rows(self._values[windows].flatten(0, 2), of_values, weights)
+        layout = _lay_out(num_windows, num_tokens, num_heads, head_dim, head_dim)
+        weights = _sum_rows(self._key_table(windows, num_frames), layout, q).softmax(-1)
+        layout = _lay_out(num_windows, num_tokens, num_heads, self._shape.num_frames, num_frames)
+        heard = _sum_rows(self._values[windows].flatten(0, 2), layout, weights)
         return heard.view(q.shape), weights.view(num_windows, num_tokens, num_heads, num_frames)
 
-    def _multiply(self, q: Tensor, window: int, num_frames: int) -> tuple[Tensor, Tensor]:
-        """Attend to one window by matrix products: `q` is (tokens, heads, head_dim)."""
-        num_heads, head_dim = q.shape[1:]
-        keys = _unpack(self._keys[window]).view(num_heads, head_dim, -1)[..., :num_frames]
-        values = _unpack(self._values[window].flatten(0, 1)).view(num_heads, -1, head_dim)[:, :num_frames]
-        weights = torch.bmm(q.transpose(0, 1), keys).softmax(-1)
-        return torch.bmm(weights, values).transpose(0, 1), weights.transpose(0, 1)
+    def _multiply(self, q: Tensor, window: slice, num_frames: int) -> tuple[Tensor, Tensor]:
+        """Attend to one window by matrix products."""
+        num_heads, head_dim = q.shape[2:]
+        keys = _unpack(self._key_table(window, num_frames)).view(num_heads, head_dim, num_frames)
+        values = _unpack(self._values[window, :, :num_frames].flatten(0, 2)).view(num_heads, -1, head_dim)
+        weights = torch.bmm(q[0].transpose(0, 1), keys).softmax(-1)
+        heard = torch.bmm(weights, values)
+        return heard.transpose(0, 1)[None], weights.transpose(0, 1)[None]
+
+    def _key_table(self, windows: slice, num_frames: int) -> Tensor:
+        """Return a row for each channel of whole windows, or of a short one."""
+        row_bytes = num_frames + _SCALE_BYTES
+        used = self._shape.num_heads * self._shape.head_dim * row_bytes
+        return self._keys[windows, :used].view(-1, row_bytes)
 
     def shrink(self, num_windows: int) -> None:
         """Keep the first windows."""
@@ -164,7 +191,9 @@ class ByteCross:
 
 @cache
 def can_keep_bytes() -> bool:
-    """Say whether this torch sums rows of bytes."""
+    """Say whether this torch sums rows of bytes, and fast: without FBGEMM it does so one by one."""
+    if "fbgemm" not in torch.backends.quantized.supported_engines:
+        return False
     try:
         rows = torch.tensor([[0.0, 1.0, 2.0, 255.0], [0.0, 255.0, 1.0, 3.0]])
         layout = (torch.tensor([0, 1], dtype=torch.int32), torch.tensor([0, 2], dtype=torch.int32))
@@ -178,7 +207,7 @@ def can_keep_bytes() -> bool:
 def _lay_out(num_windows: int, num_tokens: int, num_heads: int, num_rows: int, num_used: int) -> _Layout:
     """Lay out sums over the first `num_used` of `num_rows` rows that each head of a window has.
 
-    Sums go by window, token and head. A batch mostly has the layout of the step before.
+    Sums go by window, token and head. Every layer asks for the same, and mostly the next step too.
     """
     heads = torch.arange(num_windows * num_heads, dtype=torch.int32).view(num_windows, 1, num_heads, 1)
     rows = heads * num_rows + torch.arange(num_used, dtype=torch.int32)
@@ -190,7 +219,7 @@ def _sum_rows(table: Tensor, layout: _Layout, weights: Tensor) -> Tensor:
     """Return (sums, width) float32 of rows of `table`, each times its weight."""
     rows, starts = layout
     total: Tensor = torch.ops.quantized.embedding_bag_byte_rowwise_offsets(
-        table, rows, starts, False, 0, False, weights.reshape(-1), None, True
+        table, rows, starts, per_sample_weights=weights.reshape(-1), include_last_offset=True
     )
     return total
 

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from engine.adapters.base import OutOfMemory
-from engine.adapters.cross_cache import CrossCache, make_cross_cache
+from engine.adapters.cross_cache import CrossCache, WindowShape, make_cross_cache
 from engine.adapters.pages import lazy_zeros
 from engine.adapters.runtime import Formats, out_of_memory_raised
 
@@ -27,10 +27,20 @@ class SlotShape:
     max_tokens: int
     num_frames: int
 
+    @property
+    def window(self) -> WindowShape:
+        """What its window holds, in each layer."""
+        return WindowShape(num_heads=self.num_heads, num_frames=self.num_frames, head_dim=self.head_dim)
+
+    def num_bytes(self, formats: Formats) -> int:
+        """Return what a slot with a window takes."""
+        text = 2 * self.num_heads * self.head_dim * self.max_tokens * formats.text.itemsize
+        return self.num_layers * (text + self.window.num_bytes(formats.cross))
+
 
 @dataclass(slots=True)
 class LayerCache:
-    """All slots of one layer; consecutive slots are one matrix product without copying."""
+    """All slots of one layer. Consecutive rows are one matrix product without copying."""
 
     self_keys: Tensor
     """(rows, heads, max_tokens, head_dim), likewise `self_values`; finite everywhere."""
@@ -68,15 +78,13 @@ class KVCache:
         self._frames = [shape.num_frames] * num_slots
         """How many frames each window holds."""
         text = (num_slots + _NUM_SPARE, shape.num_heads, shape.max_tokens, shape.head_dim)
-        audio = (num_slots, shape.num_heads, shape.num_frames, shape.head_dim)
         with out_of_memory_raised():
-            # Zeros, because a masked position still takes part in products, and 0 × NaN is NaN. Of its
-            # places for text a row mostly uses a few, of those for audio all.
+            # Zeros, because a masked position still takes part in products, and 0 × NaN is NaN.
             self.layers = [
                 LayerCache(
                     self_keys=lazy_zeros(text, formats.text, device, is_dense=False),
                     self_values=lazy_zeros(text, formats.text, device, is_dense=False),
-                    cross=make_cross_cache(*audio, formats.heard, device),
+                    cross=make_cross_cache(shape.window, num_slots, formats.cross, device),
                 )
                 for _ in range(shape.num_layers)
             ]

@@ -13,7 +13,7 @@ from typing import Final
 import torch
 
 from engine.adapters.base import OutOfMemory, RuntimeOptions
-from engine.adapters.cross_cache import can_keep_bytes
+from engine.adapters.cross_cache import BYTES, can_keep_bytes
 from engine.adapters.packed import can_pack
 from engine.adapters.quantised import has_bfloat16, is_exact
 from engine.machine import machine_bytes
@@ -42,9 +42,8 @@ class Formats:
     """Of the decoder's states and what it remembers of its text."""
     audio: torch.dtype
     """Of what the decoder remembers of audio that stands amid its text."""
-    heard: torch.dtype
-    """Of what the decoder remembers of audio apart from its text, and reads anew for every token; uint8
-    where it is rounded to bytes."""
+    cross: torch.dtype
+    """Of what the decoder remembers of audio apart from its text, and reads anew for every token."""
     encoder: torch.dtype
     """Of the encoder's weights; int8 where they are quantised."""
     remembered: torch.dtype
@@ -144,13 +143,13 @@ def _default_format(device: torch.device) -> str:
 def _formats(name: str, device: torch.device) -> Formats:
     """Return the numbers behind a name. Raises KeyError where there is none for the device.
 
-    The choice within int8 depends on the processor alone, never on a measurement, so that a machine
+    The choice within int8 depends on processor and torch alone, never on a measurement, so that a machine
     says the same today and tomorrow. With AMX a bfloat16 encoder takes 37 ms a layer of base and an
     int8 one 52, since a window's rows have to be quantised; attention to the audio is bound by memory.
     """
     if name != INT8:
         dtype = DTYPES[name]
-        return Formats(name, text=dtype, audio=dtype, heard=dtype, encoder=dtype, remembered=dtype)
+        return Formats(name, text=dtype, audio=dtype, cross=dtype, encoder=dtype, remembered=dtype)
     if device.type != "cpu" or not is_exact():
         raise KeyError(f"{device} has no {INT8}")
     audio, encoder = (torch.bfloat16, torch.bfloat16) if has_bfloat16() else (torch.float32, torch.int8)
@@ -158,7 +157,7 @@ def _formats(name: str, device: torch.device) -> Formats:
         name,
         text=torch.float32,
         audio=audio,
-        heard=torch.uint8 if can_keep_bytes() else audio,
+        cross=BYTES if can_keep_bytes() else audio,
         encoder=encoder,
         remembered=torch.bfloat16 if can_pack() else torch.float32,
         is_quantised=True,

@@ -16,7 +16,6 @@ from typing import Any
 import torch
 
 from engine.adapters.base import Admission, RuntimeOptions
-from engine.adapters.kv import KVCache
 from engine.adapters.whisper.adapter import WhisperAdapter, load_adapter
 from engine.adapters.whisper.model import Whisper
 from engine.manager.cutter import Cutter, Cutting, Piece
@@ -51,9 +50,7 @@ def measure_floor(folder: Path, files: Sequence[tuple[Path, str]], cache_folder:
     work = decode(adapter, chunks)
     operations_per_s, bytes_per_s = measure_peaks(network.runtime.formats.encoder)
     encode_s = work.windows * encoder_operations(network) / operations_per_s
-    step_s = (
-        work.steps * step_bytes(network) + work.row_steps * row_bytes(network, adapter._cache)
-    ) / bytes_per_s
+    step_s = (work.steps * step_bytes(network) + work.row_steps * row_bytes(network)) / bytes_per_s
     return {
         "floor_s": encode_s + step_s,
         "network_s": work.encode_s + work.step_s,
@@ -132,10 +129,10 @@ def step_bytes(network: Whisper) -> float:
     return dims.n_text_layer * layer + dims.n_vocab * dims.n_text_state * other
 
 
-def row_bytes(network: Whisper, cache: KVCache) -> float:
+def row_bytes(network: Whisper) -> float:
     """Return the bytes of audio that a row reads in each step; its own text is little beside them."""
-    shape, size = cache.shape, network.runtime.formats.heard.itemsize
-    return 2 * shape.num_layers * shape.num_heads * shape.head_dim * shape.num_frames * size
+    shape = network.slot_shape
+    return shape.num_layers * shape.window.num_bytes(network.runtime.formats.cross)
 
 
 def _chunks(path: Path, language: str) -> list[Chunk]:

@@ -338,8 +338,8 @@ def floor_bytes(adapter: WhisperAdapter, num_windows: int) -> int:
     width = dims.n_text_state
     # Attention to text 4 width², to audio 2 (its keys and values are remembered), feed-forward 8.
     weights = dims.n_text_layer * 14 * width**2 + dims.n_vocab * width
-    heard = num_windows * dims.n_text_layer * 2 * dims.n_audio_ctx * width
-    return weights * formats.text.itemsize + heard * formats.heard.itemsize
+    window = adapter._network.slot_shape.window.num_bytes(formats.cross)
+    return weights * formats.text.itemsize + num_windows * dims.n_text_layer * window
 
 
 def bandwidth(device: torch.device, num_bytes: int) -> dict[str, Any]:

@@ -399,10 +399,8 @@ def _load(folder: Path, runtime: RuntimeOptions) -> WhisperAdapter:
 
 def _default_slots(network: Whisper) -> int:
     """Return how many rows fit what their memory may be."""
-    dims, kind = network.config.dims, "cpu" if network.device.type == "cpu" else "cuda"
-    formats = network.runtime.formats
-    frame_bytes = dims.n_audio_ctx * formats.heard.itemsize + dims.n_text_ctx * formats.text.itemsize
-    slot_bytes = 2 * dims.n_text_layer * dims.n_text_state * frame_bytes
+    kind = "cpu" if network.device.type == "cpu" else "cuda"
+    slot_bytes = network.slot_shape.num_bytes(network.runtime.formats)
     return max(1, min(MAX_SLOTS[kind], slot_budget_bytes(network.device) // slot_bytes))
 
 

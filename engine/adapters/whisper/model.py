@@ -109,17 +109,21 @@ class Whisper:
             parts = (self.config, self._encoder, self._decoder)
             self._static = StaticNetwork(*parts, recorder) if recorder else None
 
-    def new_cache(self, num_slots: int) -> KVCache:
-        """Return an empty pool for this network. Raises OutOfMemory."""
+    @property
+    def slot_shape(self) -> SlotShape:
+        """What a row and its window are to the decoder."""
         dims = self.config.dims
-        shape = SlotShape(
+        return SlotShape(
             num_layers=dims.n_text_layer,
             num_heads=dims.n_text_head,
             head_dim=dims.n_text_state // dims.n_text_head,
             max_tokens=dims.n_text_ctx,
             num_frames=dims.n_audio_ctx,
         )
-        cache = KVCache(shape, num_slots, self.runtime.formats, self.device)
+
+    def new_cache(self, num_slots: int) -> KVCache:
+        """Return an empty pool for this network. Raises OutOfMemory."""
+        cache = KVCache(self.slot_shape, num_slots, self.runtime.formats, self.device)
         if self._static is not None:
             with torch.inference_mode(), out_of_memory_raised():
                 self._static.serve(cache)

@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from engine.adapters.base import OutOfMemory, RuntimeOptions
+from engine.adapters.cross_cache import BYTES
 from engine.adapters.quantised import is_exact
 from engine.adapters.runtime import choose_runtime, out_of_memory_raised, slot_budget_bytes, why_no_card
 from engine.machine import machine_bytes
@@ -24,7 +25,14 @@ def test_on_a_cpu_the_default_is_int8_where_its_sums_are_exact() -> None:
 
 def test_the_exact_format_is_to_be_had_everywhere() -> None:
     formats = choose_runtime(RuntimeOptions(device="cpu", dtype="float32")).formats
-    assert {formats.text, formats.audio, formats.heard, formats.encoder} == {torch.float32}
+    assert {formats.text, formats.audio, formats.cross, formats.encoder} == {torch.float32}
+
+
+@pytest.mark.skipif(not is_exact(), reason="this processor does not multiply bytes exactly")
+def test_where_torch_sums_bytes_audio_is_remembered_in_bytes() -> None:
+    sums_bytes = "fbgemm" in torch.backends.quantized.supported_engines
+    formats = choose_runtime(RuntimeOptions(device="cpu", dtype="int8")).formats
+    assert formats.cross == (BYTES if sums_bytes else formats.audio)
 
 
 @pytest.mark.parametrize(
