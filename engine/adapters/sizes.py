@@ -12,9 +12,9 @@ import torch.nn.functional as F
 from torch import Tensor
 
 FREE_ROWS: Final = 16
-"""Up to so many, each number has its code: steps have no more rows than that."""
+"""Up to so many, each number has its code: most steps have no more rows than that."""
 FEW_ROWS: Final = 64
-ROW_STEP: Final = 16
+ROW_STEP: Final = 8
 """Of sizes up to `FEW_ROWS`; longer ones are multiples of that: a size met late is memory taken late."""
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from engine.adapters import family, read_architectures, resolve_family
 from engine.adapters.base import LocalAgreement, ModelTraits
 from engine.languages import LANGUAGE_CODES
 from engine.manager.models import ModelStore
 from engine.manager.served_model import ModelSource
+from engine.manager.traits import traits_of
 from engine.protocol.elsewhere import is_elsewhere, parse_elsewhere
 from engine.protocol.failures import FailureError, FailureKind, failure
 from engine.protocol.transcript import Options, Task
@@ -29,8 +29,7 @@ def choose_model(store: ModelStore, options: Options) -> tuple[ModelSource, Mode
         server = parse_elsewhere(options.model)
         return ModelSource(name=options.model, family=ELSEWHERE.family, folder=server.key), ELSEWHERE
     folder = store.resolve(options.model)
-    key, _ = resolve_family(read_architectures(folder), folder.name)
-    traits = family(key).traits(folder)
+    key, traits = traits_of(folder)
     if options.language is not None and options.language not in traits.languages:
         raise FailureError(failure(FailureKind.LANGUAGE_UNKNOWN, folder.name, options.language))
     if options.task is Task.TRANSLATE and not traits.can_translate:

@@ -18,6 +18,7 @@ from engine.manager.checksums import (
     read_marker,
     write_marker,
 )
+from engine.manager.traits import traits_of
 from engine.protocol.failures import FailureError, FailureKind, failure
 from engine.protocol.transcript import ModelInfo, ModelPhase
 
@@ -244,13 +245,10 @@ def _is_registered(architecture: str) -> bool:
 def _companion_of(folder: Path) -> str | None:
     """Return the family that a folder's model helps; None where it is none that helps."""
     try:
-        key, reader = resolve_family(read_architectures(folder), folder.name)
-    except FailureError:
-        return None
-    try:
-        reader.traits(folder)
+        traits_of(folder)
     except FailureError as error:
-        return key if error.failure.kind is FailureKind.MODEL_IS_ALIGNER else None
+        if error.failure.kind is FailureKind.MODEL_IS_ALIGNER:
+            return resolve_family(read_architectures(folder), folder.name)[0]
     return None
 
 
@@ -260,8 +258,7 @@ def _describe_folder(folder: Path) -> ModelInfo:
     traits: ModelTraits | None = None
     note = ""
     try:
-        _, reader = resolve_family(read_architectures(folder), folder.name)
-        traits = reader.traits(folder)
+        _, traits = traits_of(folder)
     except FailureError as error:
         note = error.failure.message
     return ModelInfo(
