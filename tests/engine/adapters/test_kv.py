@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from engine.adapters.base import OutOfMemory, RuntimeOptions
-from engine.adapters.cross_cache import BYTES, can_keep_bytes
+from engine.adapters.cross_cache import BYTES, ByteCross, can_keep_bytes
 from engine.adapters.kv import KVCache, LayerCache, Move, SlotShape
 from engine.adapters.runtime import choose_runtime
 
@@ -114,8 +114,11 @@ def test_a_smaller_pool_keeps_its_running_rows_and_gives_memory_back_when_they_l
     assert hears(cache.layers[1], 3) == 3.0
     cache.free(rows[3:])
     assert cache.num_free == 1
-    text = cache.layers[0].self_keys
+    text, cross = cache.layers[0].self_keys, cache.layers[0].cross
     assert text.untyped_storage().nbytes() == (1 + 1) * 2 * 8 * 4 * 4, "one row, and the spare one"
+    held = [value for value in vars(cross).values() if isinstance(value, torch.Tensor)]
+    dtype = BYTES if isinstance(cross, ByteCross) else torch.float32
+    assert sum(tensor.untyped_storage().nbytes() for tensor in held) == SHAPE.window.num_bytes(dtype)
     assert hears(cache.layers[0], 0) == 0.0
     with pytest.raises(IndexError):
         cache.layers[0].cross.write(1, *[torch.ones(6, 2, 4)] * 2)
