@@ -16,11 +16,13 @@ from typing import IO, Any, Final
 import msgspec
 
 from engine.config import Settings
+from engine.heap import with_large_pages
 
 log = logging.getLogger(__name__)
 
 NUM_LAST_LINES: Final = 20
 LONGEST_LINE_BYTES: Final = 2000
+_READS_MUCH: Final = frozenset({"scheduler"})
 _UTF8: Final = {"PYTHONUTF8": "1", "PYTHONIOENCODING": "utf-8:backslashreplace"}
 
 
@@ -37,7 +39,7 @@ class Child:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            env=environment(),
+            env=with_large_pages(environment()) if role in _READS_MUCH else environment(),
             **_apart(),
         )
         self.pid = self._process.pid

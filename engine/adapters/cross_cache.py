@@ -52,7 +52,10 @@ class CrossCache(Protocol):
     """Keys and values of the windows of one layer."""
 
     def write(self, window: int, keys: Tensor, values: Tensor) -> None:
-        """Keep what was computed from one window: (frames, heads, head_dim) each."""
+        """Keep what was computed from one window: keys, (heads, head_dim, frames), and values.
+
+        These are (frames, heads, head_dim).
+        """
         ...
 
     def attend(self, q: Tensor, windows: slice, num_frames: int, num_threads: int) -> tuple[Tensor, Tensor]:
@@ -91,7 +94,7 @@ class FloatCross:
 
     def write(self, window: int, keys: Tensor, values: Tensor) -> None:
         """Keep one window's."""
-        self.keys[window, :, : len(keys)] = keys.transpose(0, 1)
+        self.keys[window, :, : len(values)] = keys.transpose(1, 2)
         self.values[window, :, : len(values)] = values.transpose(0, 1)
 
     def attend(self, q: Tensor, windows: slice, num_frames: int, num_threads: int) -> tuple[Tensor, Tensor]:
@@ -142,8 +145,8 @@ class ByteCross:
 
     def write(self, window: int, keys: Tensor, values: Tensor) -> None:
         """Round one window's to bytes."""
-        num_frames = len(keys)
-        packed = _pack(keys.float().flatten(1).T).flatten()
+        num_frames = len(values)
+        packed = _pack(keys.float().flatten(0, 1)).flatten()
         self._keys[window, : len(packed)] = packed
         packed = _pack(values.transpose(0, 1).flatten(0, 1).float())
         self._values[window, :, :num_frames] = packed.view(-1, num_frames, packed.shape[-1])

@@ -63,6 +63,37 @@ class Linear:
         return F.gelu(x) if self.has_gelu else x
 
 
+class ByChannel(Protocol):
+    """A projection without bias whose results lie channel after channel, not row after row."""
+
+    def channels(self, x: Tensor) -> Tensor:
+        """Return (out, rows) of (rows, in), all of one window."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelLinear:
+    """One in the floating-point numbers of its weight: what would be turned over is never laid out."""
+
+    weight: Tensor
+    """(out, in)"""
+
+    def channels(self, x: Tensor) -> Tensor:
+        """Return (out, rows)."""
+        return self.weight @ x.to(self.weight.dtype).T
+
+
+@dataclass(frozen=True, slots=True)
+class TurnedOver:
+    """One of another kind of numbers, whose results are turned over."""
+
+    projection: Projection
+
+    def channels(self, x: Tensor) -> Tensor:
+        """Return (out, rows)."""
+        return self.projection.window(x).T
+
+
 @dataclass(frozen=True, slots=True)
 class LayerNorm:
     """Normalises each position over its width."""

@@ -74,7 +74,6 @@ class QuantisedLinear:
         self._has_gelu = has_gelu
         self._num_threads = num_threads
         self._smallest = torch.tensor(_SMALLEST_SCALE)
-        self._rounding = torch.tensor(_ZERO + 0.5)
 
     def window(self, x: Tensor) -> Tensor:
         """Apply to the frames of one whole window, (frames, in)."""
@@ -89,7 +88,7 @@ class QuantisedLinear:
     def _apply(self, x: Tensor) -> Tensor:
         scale = torch.add(self._smallest, x.abs().amax(dim=-1, keepdim=True), alpha=1.0 / LARGEST)
         # What is cut off from a number that is half a step too large is rounded.
-        steps = torch.addcdiv(self._rounding, x, scale).to(torch.uint8)
+        steps = (x / scale).add_(_ZERO + 0.5).to(torch.uint8)
         product = _multiply(steps, self._weight, self._scale, self._zeros)
         product = product.mul_(scale) if self._bias is None else torch.addcmul(self._bias, product, scale)
         return F.gelu(product) if self._has_gelu else product

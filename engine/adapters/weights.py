@@ -9,7 +9,7 @@ from torch import Tensor
 
 from engine.adapters.checkpoint import Checkpoint
 from engine.adapters.crew import share_weight
-from engine.adapters.layers import LayerNorm, Linear, Projection
+from engine.adapters.layers import ByChannel, ChannelLinear, LayerNorm, Linear, Projection, TurnedOver
 from engine.adapters.packed import PackedLinear, can_pack
 from engine.adapters.quantised import Quantised, QuantisedLinear, quantise
 from engine.adapters.runtime import Runtime
@@ -68,6 +68,13 @@ class WeightReader:
             num_threads = share_weight(weight.nbytes, self.num_threads)
             return PackedLinear(weight, bias, has_gelu=has_gelu, num_threads=num_threads)
         return Linear(weight, bias.to(kind) if bias is not None else None, has_gelu)
+
+    def by_channel(self, name: str, kind: torch.dtype, make: Callable[[], Tensor]) -> ByChannel:
+        """Return a projection of whole windows that gives channels; otherwise as `projection`."""
+        if kind is torch.int8:
+            return TurnedOver(self.projection(name, kind, make, None))
+        # A copy, since one small tensor would keep all pages of the mapped file.
+        return ChannelLinear(self._cache.take(f"{name}.weight", lambda: make().to(kind)).clone())
 
     def linear(
         self,

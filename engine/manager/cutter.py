@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
+from typing import Final
 
 import numpy as np
 
@@ -14,6 +16,9 @@ from engine.manager.head_start import OPENING_S, is_long
 from engine.manager.media import Media
 from engine.manager.vad import FRAME_SAMPLES, Frames, SpeechDetector, measure_loudness
 from engine.protocol.transcript import DEFAULT_VAD, VadSettings
+
+_BLOCKS_AT_ONCE: Final = 4
+"""Two seconds are heard and cut at once; the first chunk takes many of them anyway."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +63,7 @@ class Cutter:
 
         Raises FailureError.
         """
-        for block in self._media.blocks():
+        for block in _join(self._media.blocks()):
             self._blocks.append(block)
             self.num_samples += len(block)
             yield from map(self._fill, self._chunker.feed(self._listener.feed(block)))
@@ -75,6 +80,12 @@ class Cutter:
     def _forget(self, before: int) -> None:
         while self._blocks and self._held_from + len(self._blocks[0]) <= before:
             self._held_from += len(self._blocks.popleft())
+
+
+def _join(blocks: Iterator[Samples]) -> Iterator[Samples]:
+    """Yield larger blocks: what is done for each of them is a fifth of the work."""
+    while some := list(islice(blocks, _BLOCKS_AT_ONCE)):
+        yield np.concatenate(some)
 
 
 class _EverythingIsSpeech:

@@ -40,9 +40,9 @@ class Clock:
 
         A clock that jumps back, or ahead beyond belief, is set anew instead.
         """
-        if frame.pts is None or frame.time_base is None:
+        if frame.time is None:
             return 0
-        expected = round((float(frame.pts * frame.time_base) - self._zero_s) * SAMPLE_RATE_HZ) + self._shift
+        expected = round((frame.time - self._zero_s) * SAMPLE_RATE_HZ) + self._shift
         gap = expected - self._position
         if self._position == 0 and 0 < gap <= _GAP_SAMPLES:
             return gap

@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from engine.adapters.kv import LayerCache
-from engine.adapters.layers import LayerNorm, Projection
+from engine.adapters.layers import ByChannel, LayerNorm, Projection
 from engine.adapters.text_groups import TextGroup
 from engine.adapters.whisper.groups import AudioGroup, Groups
 
@@ -68,8 +68,9 @@ class DecoderBlock:
     cross_attn_ln: LayerNorm
     cross_q: Projection
     """Queries, already scaled."""
-    cross_kv: Projection
-    """Keys and values of the audio, stacked."""
+    cross_k: ByChannel
+    """Keys of the audio, channel after channel, as it is attended to. `cross_v` its values."""
+    cross_v: Projection
     cross_out: Projection
     mlp_ln: LayerNorm
     mlp_in: Projection
@@ -82,8 +83,9 @@ class DecoderBlock:
     def listen(self, window: int, states: Tensor, cache: LayerCache) -> None:
         """Write the keys and values of a window's `states`, (frames, width)."""
         frames, width = states.shape
-        kv = self.cross_kv.window(states).view(frames, 2, self.n_head, width // self.n_head)
-        cache.cross.write(window, kv[:, 0], kv[:, 1])
+        keys = self.cross_k.channels(states).view(self.n_head, width // self.n_head, frames)
+        values = self.cross_v.window(states).view(frames, self.n_head, width // self.n_head)
+        cache.cross.write(window, keys, values)
 
     def __call__(self, x: Tensor, groups: Groups, cache: LayerCache, weights: Tensor | None) -> Tensor:
         """Return (tokens, width) of `x`, (tokens, width), and remember the tokens' keys and values.

@@ -70,32 +70,31 @@ class _Weights(WeightReader):
         Whispers have. Keys have no bias.
         """
         scale = (width // n_head) ** -0.5
-        value_bias = self.take(f"{name}.v_proj.bias", width)
         return AttentionWeights(
             q=lambda: self.take(f"{name}.q_proj.weight", width, width) * scale,
             q_bias=self.take(f"{name}.q_proj.bias", width) * scale,
-            kv=lambda: torch.cat(
-                [self.take(f"{name}.{part}_proj.weight", width, width) for part in ("k", "v")]
-            ),
-            kv_bias=torch.cat([torch.zeros_like(value_bias), value_bias]),
+            k=lambda: self.take(f"{name}.k_proj.weight", width, width),
+            v=lambda: self.take(f"{name}.v_proj.weight", width, width),
+            v_bias=self.take(f"{name}.v_proj.bias", width),
         )
 
 
 @dataclass(frozen=True, slots=True)
 class AttentionWeights:
-    """Queries apart, keys and values stacked; weights are made only when asked for."""
+    """Of queries, keys and values; made only when asked for."""
 
     q: Callable[[], Tensor]
     q_bias: Tensor
-    kv: Callable[[], Tensor]
-    kv_bias: Tensor
+    k: Callable[[], Tensor]
+    v: Callable[[], Tensor]
+    v_bias: Tensor
 
     def qkv(self) -> Tensor:
         """Return all three stacked."""
-        return torch.cat([self.q(), self.kv()])
+        return torch.cat([self.q(), self.k(), self.v()])
 
     def qkv_bias(self) -> Tensor:
-        return torch.cat([self.q_bias, self.kv_bias])
+        return torch.cat([self.q_bias, torch.zeros_like(self.v_bias), self.v_bias])
 
 
 def _encoder(weights: _Weights, dims: Dimensions) -> AudioEncoder:
@@ -148,7 +147,8 @@ def _decoder_block(weights: _Weights, name: str, dims: Dimensions) -> DecoderBlo
         cross_attn_ln=weights.norm(f"{name}.encoder_attn_layer_norm", width),
         cross_q=weights.projection(f"{name}.encoder_attn.q", kind, cross.q, cross.q_bias),
         # Applied to whole windows, as the encoder's own.
-        cross_kv=weights.projection(f"{name}.encoder_attn.kv", weights.encoder, cross.kv, cross.kv_bias),
+        cross_k=weights.by_channel(f"{name}.encoder_attn.k", weights.encoder, cross.k),
+        cross_v=weights.projection(f"{name}.encoder_attn.v", weights.encoder, cross.v, cross.v_bias),
         cross_out=weights.linear(f"{name}.encoder_attn.out_proj", kind, width, width),
         mlp_ln=weights.norm(f"{name}.final_layer_norm", width),
         mlp_in=weights.linear(f"{name}.fc1", kind, n_mlp, width, has_gelu=True),

@@ -38,7 +38,7 @@ class Sound:
 
     def remembered_by(self, cache: CrossCache) -> CrossCache:
         for window, (keys, values) in enumerate(self.windows):
-            cache.write(window, keys, values)
+            cache.write(window, keys.permute(1, 2, 0), values)
         return cache
 
     def keys(self, num_frames: int) -> Tensor:
@@ -118,7 +118,7 @@ def test_what_a_window_held_before_is_not_heard(sound: Sound, in_bytes: CrossCac
     q = sound.queries(2, num_tokens)
     for window, (keys, values) in enumerate([sound.windows[3], sound.windows[3]]):
         for cache in (in_bytes, fresh):
-            cache.write(window, keys, values)
+            cache.write(window, keys.permute(1, 2, 0), values)
     for ours, theirs in zip(attend(in_bytes, q, 0, SHORT), attend(fresh, q, 0, SHORT), strict=True):
         assert torch.equal(ours, theirs)
 

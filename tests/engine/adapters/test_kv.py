@@ -27,7 +27,7 @@ def fill(cache: KVCache, row: int, value: float, length: int) -> None:
         for tensor in (layer.self_keys, layer.self_values):
             tensor[row] = value
         heard = torch.full((SHAPE.num_frames, SHAPE.num_heads, SHAPE.head_dim), value)
-        layer.cross.write(row, heard, heard)
+        layer.cross.write(row, heard.permute(1, 2, 0), heard)
     cache.set_length(row, length)
 
 
@@ -121,4 +121,4 @@ def test_a_smaller_pool_keeps_its_running_rows_and_gives_memory_back_when_they_l
     assert sum(tensor.untyped_storage().nbytes() for tensor in held) == SHAPE.window.num_bytes(dtype)
     assert hears(cache.layers[0], 0) == 0.0
     with pytest.raises(IndexError):
-        cache.layers[0].cross.write(1, *[torch.ones(6, 2, 4)] * 2)
+        cache.layers[0].cross.write(1, torch.ones(2, 4, 6), torch.ones(6, 2, 4))
