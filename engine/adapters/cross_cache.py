@@ -5,8 +5,10 @@ A decoder reads all of this anew for every token, so its size is what a step of 
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import pairwise
 from typing import Final, Protocol, TypeAlias
 
 import torch
@@ -23,8 +25,8 @@ FEW_TOKENS: Final = 5
 tokens 0.6 ms and 0.3) As many beams still are summed as one is, to the same bit."""
 _SCALE_BYTES: Final = 8
 """Behind each row of bytes: its scale and its smallest value, float32."""
-_KEPT_LAYOUTS: Final = 32
-"""More than the groups of a pass have; each takes 48 KB a window of base and token."""
+_KEPT_LAYOUTS: Final = 16
+"""Two of each kind of pass; those of values take 48 KB a window of base and token."""
 
 _Layout: TypeAlias = tuple[Tensor, Tensor]
 """Row indices, sum after sum, and where each sum begins; behind the last one, where it ends."""
@@ -58,7 +60,9 @@ class CrossCache(Protocol):
         """
         ...
 
-    def attend(self, q: Tensor, windows: slice, num_frames: int, num_threads: int) -> tuple[Tensor, Tensor]:
+    def attend(
+        self, q: Tensor, windows: tuple[int, ...], num_frames: int, num_threads: int
+    ) -> tuple[Tensor, Tensor]:
         """Return what is heard, (windows, tokens, heads, head_dim), and where.
 
         That is (windows, tokens, heads, frames), each summing to 1. `q`, of what is heard the shape and
@@ -97,8 +101,19 @@ class FloatCross:
         self.keys[window, :, : len(values)] = keys.transpose(1, 2)
         self.values[window, :, : len(values)] = values.transpose(0, 1)
 
-    def attend(self, q: Tensor, windows: slice, num_frames: int, num_threads: int) -> tuple[Tensor, Tensor]:
-        """Attend to several windows at once."""
+    def attend(
+        self, q: Tensor, windows: tuple[int, ...], num_frames: int, num_threads: int
+    ) -> tuple[Tensor, Tensor]:
+        """Attend to windows that lie one behind the other at once."""
+        each = [
+            self._attend(
+                q[first:end], slice(windows[first], windows[first] + end - first), num_frames, num_threads
+            )
+            for first, end in _neighbours(windows)
+        ]
+        return each[0] if len(each) == 1 else _joined(each)
+
+    def _attend(self, q: Tensor, windows: slice, num_frames: int, num_threads: int) -> tuple[Tensor, Tensor]:
         num_windows, num_tokens, num_heads, head_dim = q.shape
         keys = self.keys[windows, :, :num_frames].flatten(0, 1)
         values = self.values[windows, :, :num_frames].flatten(0, 1)
@@ -151,41 +166,51 @@ class ByteCross:
         packed = _pack(values.transpose(0, 1).flatten(0, 1).float())
         self._values[window, :, :num_frames] = packed.view(-1, num_frames, packed.shape[-1])
 
-    def attend(self, q: Tensor, windows: slice, num_frames: int, num_threads: int) -> tuple[Tensor, Tensor]:
-        """Attend to several windows at once where they are whole and asked little, else one by one."""
+    def attend(
+        self, q: Tensor, windows: tuple[int, ...], num_frames: int, num_threads: int
+    ) -> tuple[Tensor, Tensor]:
+        """Attend to all windows at once where they are whole and asked little, else one by one."""
         is_little = q.shape[1] <= FEW_TOKENS
         with use_threads(num_threads):
             if is_little and num_frames == self._shape.num_frames:
-                return self._sum(q, windows, num_frames)
-            attend = self._sum if is_little else self._multiply
-            alone = [slice(window, window + 1) for window in range(windows.start, windows.stop)]
-            each = [attend(q[index : index + 1], one, num_frames) for index, one in enumerate(alone)]
-        heard, weights = zip(*each, strict=True)
-        return torch.cat(heard), torch.cat(weights)
+                return self._sum(q, windows, self._keys.view(-1, num_frames + _SCALE_BYTES), windows)
+            each = [
+                self._sum_one(q[index : index + 1], window, num_frames)
+                if is_little
+                else self._multiply(q[index : index + 1], window, num_frames)
+                for index, window in enumerate(windows)
+            ]
+        return _joined(each)
 
-    def _sum(self, q: Tensor, windows: slice, num_frames: int) -> tuple[Tensor, Tensor]:
-        """Attend by one weighted sum for each head of each token."""
+    def _sum_one(self, q: Tensor, window: int, num_frames: int) -> tuple[Tensor, Tensor]:
+        return self._sum(q, (window,), self._key_table(window, num_frames), (0,))
+
+    def _sum(
+        self, q: Tensor, windows: tuple[int, ...], key_table: Tensor, key_places: tuple[int, ...]
+    ) -> tuple[Tensor, Tensor]:
+        """Attend by one weighted sum for each head of each token; `key_places` are the windows' in the table."""
         num_windows, num_tokens, num_heads, head_dim = q.shape
-        layout = _lay_out(num_windows, num_tokens, num_heads, head_dim, head_dim)
-        weights = _sum_rows(self._key_table(windows, num_frames), layout, q).softmax(-1)
-        layout = _lay_out(num_windows, num_tokens, num_heads, self._shape.num_frames, num_frames)
-        heard = _sum_rows(self._values[windows].flatten(0, 2), layout, weights)
+        num_frames = key_table.shape[1] - _SCALE_BYTES
+        layout = _lay_out(key_places, num_tokens, num_heads, head_dim, head_dim)
+        weights = _sum_rows(key_table, layout, q).softmax(-1)
+        layout = _lay_out(windows, num_tokens, num_heads, self._shape.num_frames, num_frames)
+        heard = _sum_rows(self._values.flatten(0, 2), layout, weights)
         return heard.view(q.shape), weights.view(num_windows, num_tokens, num_heads, num_frames)
 
-    def _multiply(self, q: Tensor, window: slice, num_frames: int) -> tuple[Tensor, Tensor]:
+    def _multiply(self, q: Tensor, window: int, num_frames: int) -> tuple[Tensor, Tensor]:
         """Attend to one window by matrix products."""
         num_heads, head_dim = q.shape[2:]
         keys = _unpack(self._key_table(window, num_frames)).view(num_heads, head_dim, num_frames)
-        values = _unpack(self._values[window, :, :num_frames].flatten(0, 2)).view(num_heads, -1, head_dim)
+        values = _unpack(self._values[window, :, :num_frames].flatten(0, 1)).view(num_heads, -1, head_dim)
         weights = torch.bmm(q[0].transpose(0, 1), keys).softmax(-1)
         heard = torch.bmm(weights, values)
         return heard.transpose(0, 1)[None], weights.transpose(0, 1)[None]
 
-    def _key_table(self, windows: slice, num_frames: int) -> Tensor:
-        """Return a row for each channel of whole windows, or of a short one."""
+    def _key_table(self, window: int, num_frames: int) -> Tensor:
+        """Return a row for each channel of a window, which may be a short one."""
         row_bytes = num_frames + _SCALE_BYTES
         used = self._shape.num_heads * self._shape.head_dim * row_bytes
-        return self._keys[windows, :used].view(-1, row_bytes)
+        return self._keys[window, :used].view(-1, row_bytes)
 
     def shrink(self, num_windows: int) -> None:
         """Keep the first windows."""
@@ -208,15 +233,30 @@ def can_keep_bytes() -> bool:
 
 
 @lru_cache(maxsize=_KEPT_LAYOUTS)
-def _lay_out(num_windows: int, num_tokens: int, num_heads: int, num_rows: int, num_used: int) -> _Layout:
+def _lay_out(
+    windows: tuple[int, ...], num_tokens: int, num_heads: int, num_rows: int, num_used: int
+) -> _Layout:
     """Lay out sums over the first `num_used` of `num_rows` rows that each head of a window has.
 
     Sums go by window, token and head. Every layer asks for the same, and mostly the next step too.
     """
-    heads = torch.arange(num_windows * num_heads, dtype=torch.int32).view(num_windows, 1, num_heads, 1)
+    first_heads = torch.tensor(windows, dtype=torch.int32).view(-1, 1, 1, 1) * num_heads
+    heads = first_heads + torch.arange(num_heads, dtype=torch.int32).view(-1, 1)
     rows = heads * num_rows + torch.arange(num_used, dtype=torch.int32)
     rows = rows.expand(-1, num_tokens, -1, -1).flatten()
     return rows, torch.arange(0, len(rows) + 1, num_used, dtype=torch.int32)
+
+
+def _neighbours(windows: tuple[int, ...]) -> Iterator[tuple[int, int]]:
+    """Yield the ranges of `windows` in which each follows the one before."""
+    breaks = [index for index in range(1, len(windows)) if windows[index] != windows[index - 1] + 1]
+    return pairwise([0, *breaks, len(windows)])
+
+
+def _joined(each: Sequence[tuple[Tensor, Tensor]]) -> tuple[Tensor, Tensor]:
+    """Return what was heard, and where, of all windows."""
+    heard, weights = zip(*each, strict=True)
+    return torch.cat(heard), torch.cat(weights)
 
 
 def _sum_rows(table: Tensor, layout: _Layout, weights: Tensor) -> Tensor:

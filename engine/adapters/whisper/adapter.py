@@ -83,7 +83,10 @@ class WhisperAdapter:
         return [row.decode for row in rows]
 
     def step(self, running: Sequence[Decode]) -> None:
-        """Generate one token for each; sets the outcome of those that ended. Raises OutOfMemory."""
+        """Generate a token for each, two where one was guessed; sets the outcome of those that ended.
+
+        Raises OutOfMemory.
+        """
         rows = [self._rows[decode] for decode in running]
         said = [place for row in rows for place in row.last_said]
         with torch.inference_mode(), out_of_memory_raised():
@@ -129,6 +132,7 @@ class WhisperAdapter:
             content=content,
             dice=new_dice(content, temperatures[0 if is_final else attempt]),
             is_final=is_final,
+            may_guess=self._network.reads_ahead,
         )
 
     def _is_answered(self, row: Row) -> bool:
@@ -232,7 +236,7 @@ class WhisperAdapter:
             if row.search is None:
                 self._take_draft(row, [of_place[0] for of_place in of_row], heard)
             else:
-                self._cache.copy_text(row.take(of_row))
+                self._cache.copy_text(row.search_on(of_row))
         self._judge_ended(rows)
 
     def _take_draft(self, row: Row, choices: Sequence[Choice], attention: Tensor | None) -> None:
@@ -241,13 +245,7 @@ class WhisperAdapter:
         behind = begin + len(row.prefix)
         if attention is not None and row.wants_attention:
             row.hear_prefix(attention[begin:behind])
-        for index, choice in enumerate(choices):
-            if attention is not None and row.wants_attention:
-                row.hear(attention[behind + index])
-            row.say(choice)
-            if row.reason is not None or row.draft[index : index + 1] != (choice.id,):
-                break
-            row.num_drafted += 1
+        row.say_foretold(row.draft, choices, None if attention is None else attention[behind:])
         self._cache.set_length(row.slots[0], row.num_cached)
 
     def _detect_languages(self, rows: Sequence[Row], slots: Sequence[int]) -> None:
@@ -274,9 +272,11 @@ class WhisperAdapter:
         moves = []
         for row, of_row, of_heard in zip(rows, choices, heard, strict=True):
             row.num_steps += 1
-            if of_heard is not None and row.hears_each_step:
-                row.hear(of_heard[0])
-            moves.extend(row.take(of_row))
+            if row.search is not None:
+                moves.extend(row.search_on(of_row))
+                continue
+            row.say_foretold(row.guess, [of_place[0] for of_place in of_row], of_heard)
+            self._cache.set_length(row.slots[0], row.num_cached)
         self._cache.copy_text(moves)
         self._judge_ended(rows)
 

@@ -1,13 +1,17 @@
 """Lays out the rows of a decoder pass, in groups whose attention is one matrix product each.
 
-A pass goes through the rows by the windows they hear, and among those that hear the same by row.
+A pass goes through the rows by the windows they hear, and among those that hear the same by row. A row
+that comes more than once is in the second round again, behind the first of all: so its later token sees
+the one before, and each is summed as if it were alone.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
+from operator import itemgetter
 from typing import Final
 
 from torch import Tensor
@@ -57,7 +61,13 @@ class Layout:
 
 def lay_out(rows: Sequence[NewTokens]) -> Layout:
     """Lay the new tokens of `rows` one behind the other."""
-    order = tuple(sorted(range(len(rows)), key=lambda index: (rows[index].window, rows[index].row)))
+    times: Counter[int] = Counter()
+    rounds: list[int] = []
+    for row in rows:
+        rounds.append(times[row.row])
+        times[row.row] += 1
+    places = [(turn, row.window, row.row) for turn, row in zip(rounds, rows, strict=True)]
+    order = tuple(sorted(range(len(rows)), key=places.__getitem__))
     starts = [0] * len(rows)
     for before, index in pairwise(order):
         starts[index] = starts[before] + rows[before].count
@@ -66,13 +76,12 @@ def lay_out(rows: Sequence[NewTokens]) -> Layout:
 
 @dataclass(frozen=True, slots=True)
 class AudioGroup:
-    """Consecutive windows of one length that equally many new tokens hear, laid one behind the other."""
+    """Windows of one length that equally many new tokens hear, laid one behind the other."""
 
-    num_blocks: int
-    """Windows."""
+    windows: tuple[int, ...]
+    """In the order of the pass; one that rows of two rounds hear is there twice."""
     num_tokens: int
     """Of each window."""
-    slots: slice
     tokens: slice
     """Where the group's tokens are in the pass."""
     num_frames: int
@@ -85,21 +94,29 @@ def group_windows(rows: Sequence[NewTokens]) -> list[AudioGroup]:
     All rows that hear a window are one product with it: beams read it once.
     """
     windows = [
-        (window, sum(row.count for row in members), num_frames)
-        for (window, num_frames), members in groupby(rows, key=lambda row: (row.window, row.num_frames))
+        (members[0].window, sum(row.count for row in members), members[0].num_frames)
+        for members in _hear_together(rows)
     ]
     groups: list[AudioGroup] = []
-    first = start = 0
-    for index in range(1, len(windows) + 1):
-        (window, count, num_frames) = windows[index - 1]
-        if index < len(windows) and windows[index] == (window + 1, count, num_frames):
-            continue
-        num_blocks = index - first
-        slots = slice(windows[first][0], window + 1)
-        tokens = slice(start, start + num_blocks * count)
-        groups.append(AudioGroup(num_blocks, count, slots, tokens, num_frames))
-        first, start = index, tokens.stop
+    start = 0
+    for (count, num_frames), alike in groupby(windows, key=itemgetter(1, 2)):
+        members = tuple(window for window, _, _ in alike)
+        tokens = slice(start, start + len(members) * count)
+        groups.append(AudioGroup(members, count, tokens, num_frames))
+        start = tokens.stop
     return groups
+
+
+def _hear_together(rows: Sequence[NewTokens]) -> list[list[NewTokens]]:
+    """Put rows together that hear the same window in the same round, in which no row is twice."""
+    parts: list[list[NewTokens]] = []
+    for row in rows:
+        before = parts[-1][-1] if parts else None
+        if before is not None and row.window == before.window and row.row > before.row:
+            parts[-1].append(row)
+        else:
+            parts.append([row])
+    return parts
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from engine.adapters.crew import share_text, use_threads
 from engine.adapters.kv import LayerCache
 from engine.adapters.layers import ByChannel, LayerNorm, Projection
 from engine.adapters.text_groups import TextGroup
@@ -78,7 +79,7 @@ class DecoderBlock:
     mlp_out: Projection
     n_head: int
     num_threads: int
-    """For the attention to audio, which is bound by memory; the rest of a step may run on fewer."""
+    """For attention, which is bound by memory; the rest of a step may run on fewer."""
 
     def listen(self, window: int, states: Tensor, cache: LayerCache) -> None:
         """Write the keys and values of a window's `states`, (frames, width)."""
@@ -107,19 +108,22 @@ class DecoderBlock:
         cache.self_values[group.slot_index, :, group.position_index] = v
         keys = cache.self_keys[group.slots, :, : group.num_positions].flatten(0, 1)
         values = cache.self_values[group.slots, :, : group.num_positions].flatten(0, 1)
-        scores = torch.bmm(self._by_head(q, group), keys.transpose(1, 2))
-        scores.view(group.num_blocks, self.n_head, group.num_tokens, -1).add_(group.mask)
-        return self._by_token(torch.bmm(scores.softmax(-1), values), group)
+        # A head of a row is one thread's, however many there are.
+        with use_threads(max(torch.get_num_threads(), share_text(keys.nbytes, self.num_threads))):
+            scores = torch.bmm(self._by_head(q, group), keys.transpose(1, 2))
+            scores.view(group.num_blocks, self.n_head, group.num_tokens, -1).add_(group.mask)
+            heard = torch.bmm(scores.softmax(-1), values)
+        return self._by_token(heard, group)
 
     def _cross_attention(
         self, q: Tensor, group: AudioGroup, cache: LayerCache, weights: Tensor | None
     ) -> Tensor:
         """Return (tokens of the group, width) of `q`, (tokens, heads, head_dim)."""
-        of_group = q[group.tokens].view(group.num_blocks, group.num_tokens, self.n_head, -1)
-        heard, attended = cache.cross.attend(of_group, group.slots, group.num_frames, self.num_threads)
+        of_group = q[group.tokens].view(len(group.windows), group.num_tokens, self.n_head, -1)
+        heard, attended = cache.cross.attend(of_group, group.windows, group.num_frames, self.num_threads)
         if weights is not None:
             weights[group.tokens, :, : group.num_frames] = attended.flatten(0, 1)
-        return heard.reshape(group.num_blocks * group.num_tokens, -1)
+        return heard.reshape(len(group.windows) * group.num_tokens, -1)
 
     def _by_head(self, x: Tensor, group: TextGroup) -> Tensor:
         """Turn (tokens of the group, heads, head_dim) into (blocks × heads, tokens of a block, head_dim)."""

@@ -95,6 +95,11 @@ class Whisper:
         return f"{self.runtime}, " + (f"without CUDA graphs ({trouble})" if trouble else "CUDA graphs")
 
     @property
+    def reads_ahead(self) -> bool:
+        """Whether a step takes several tokens of a row; passes of fixed size have one place for each."""
+        return self._static is None
+
+    @property
     def hears_parts(self) -> bool:
         """Whether a window may be shorter than the whole; passes of fixed size hear all of it."""
         return self._static is None
@@ -187,7 +192,11 @@ class Whisper:
     def step(
         self, cache: KVCache, rows: Sequence[int], tokens: Sequence[int], *, with_attention: bool = False
     ) -> Decoded:
-        """Append one token to each of `rows`; logits are (rows, vocabulary). Raises as `prefill`."""
+        """Append one token to each of `rows`; logits are (rows, vocabulary). Raises as `prefill`.
+
+        Where it `reads_ahead` a row may come again: its next token sees the one before, and both have the
+        numbers that two steps would give.
+        """
         if self._static is not None:
             new = _new_tokens(cache, rows, [1] * len(rows))
             with torch.inference_mode(), out_of_memory_raised():
@@ -224,10 +233,11 @@ class Whisper:
 
 def _new_tokens(cache: KVCache, rows: Sequence[int], counts: Sequence[int]) -> list[NewTokens]:
     """Return what each row brings. Raises ValueError where it brings nothing or too much."""
-    new = [
-        NewTokens(row, cache.window(row), cache.length(row), count, cache.num_frames(row))
-        for row, count in zip(rows, counts, strict=True)
-    ]
+    new: list[NewTokens] = []
+    lengths = {row: cache.length(row) for row in rows}
+    for row, count in zip(rows, counts, strict=True):
+        new.append(NewTokens(row, cache.window(row), lengths[row], count, cache.num_frames(row)))
+        lengths[row] += count
     for item in new:
         if item.count < 1 or item.past + item.count > cache.shape.max_tokens:
             raise ValueError(f"{item.count} tokens behind {item.past} of {cache.shape.max_tokens}")

@@ -67,7 +67,7 @@ def in_bytes(sound: Sound) -> CrossCache:
 def attend(
     cache: CrossCache, q: Tensor, first: int, num_frames: int = BASE.num_frames, num_threads: int = 2
 ) -> tuple[Tensor, Tensor]:
-    return cache.attend(q, slice(first, first + len(q)), num_frames, num_threads)
+    return cache.attend(q, tuple(range(first, first + len(q))), num_frames, num_threads)
 
 
 @needs_bytes

@@ -34,7 +34,7 @@ def fill(cache: KVCache, row: int, value: float, length: int) -> None:
 def hears(layer: LayerCache, window: int) -> float:
     """Return what `fill` wrote to a window, wherever in it one listens."""
     q = torch.ones(1, 1, SHAPE.num_heads, SHAPE.head_dim)
-    heard, _ = layer.cross.attend(q, slice(window, window + 1), SHAPE.num_frames, num_threads=1)
+    heard, _ = layer.cross.attend(q, (window,), SHAPE.num_frames, num_threads=1)
     assert heard.max() - heard.min() < 1e-3
     return round(heard.mean().item(), 3)
 

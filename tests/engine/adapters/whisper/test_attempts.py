@@ -44,6 +44,7 @@ class PlayedCache:
     def __init__(self, num_slots: int) -> None:
         self.num_slots = num_slots
         self.used: set[int] = set()
+        self.lengths: dict[int, int] = {}
 
     def allocate(self, num_rows: int) -> list[int]:
         free = [row for row in range(self.num_slots) if row not in self.used][:num_rows]
@@ -62,7 +63,7 @@ class PlayedCache:
         self.used -= set(rows)
 
     def set_length(self, row: int, length: int) -> None:
-        pass
+        self.lengths[row] = length
 
 
 @dataclass
@@ -73,6 +74,7 @@ class PlayedNetwork:
     sayings: list[Saying]
     described: str = "played"
     hears_parts: bool = False
+    reads_ahead: bool = False
     num_encoded: int = 0
     memory: list[bool] = field(default_factory=list)
     """True for each coming encoding that is to fail."""
@@ -82,7 +84,9 @@ class PlayedNetwork:
         self.config = cast(WhisperConfig, type("Config", (), {"dims": dims}))
         self.config.suppress_ids, self.config.suppress_ids_begin = (), ()  # type: ignore[misc]
         self.cache = PlayedCache(4)
-        self._playing: dict[int, tuple[Saying, int]] = {}
+        self._playing: dict[int, Saying] = {}
+        self._num_asked: dict[int, int] = {}
+        """How long each row's prompt is."""
 
     def new_cache(self, num_slots: int) -> PlayedCache:
         return self.cache
@@ -94,7 +98,7 @@ class PlayedNetwork:
         return torch.zeros(len(mel), 2, 2)
 
     def listen(self, cache: PlayedCache, rows: Sequence[int], states: Sequence[Tensor]) -> None:
-        self._playing.update((row, (self.sayings.pop(0), 0)) for row in rows)
+        self._playing.update((row, self.sayings.pop(0)) for row in rows)
 
     def prefill(
         self,
@@ -105,26 +109,31 @@ class PlayedNetwork:
         logits_at: Sequence[Sequence[int]],
         with_attention: bool = False,
     ) -> Decoded:
-        logits = torch.full((2 * len(rows), 51_865), -1e4)
-        for index, row in enumerate(rows):
-            saying = self._playing[row][0]
-            special = self.vocabulary.special
+        special = self.vocabulary.special
+        logits: list[Tensor] = []
+        for row, prompt, (_, *places) in zip(rows, prompts, logits_at, strict=True):
+            self._num_asked[row] = len(prompt) - len(places) + 1
+            saying = self._playing[row]
             shares = torch.tensor([saying.no_speech, 1 - saying.no_speech]).log()
-            logits[2 * index, [special.no_speech, 0]] = shares
-        logits[1::2] = self.step(cache, rows, []).logits
-        return Decoded(logits, None)
+            logits.append(torch.full((51_865,), -1e4))
+            logits[-1][[special.no_speech, 0]] = shares
+            logits += [self._logits(saying, place) for place in range(len(places))]
+        return Decoded(torch.stack(logits), None)
 
     def step(
         self, cache: PlayedCache, rows: Sequence[int], tokens: Sequence[int], *, with_attention: bool = False
     ) -> Decoded:
-        logits = torch.full((len(rows), 51_865), -1e4)
-        for index, row in enumerate(rows):
-            saying, position = self._playing[row]
-            ids = (*saying.ids, self.vocabulary.special.end)
-            self._playing[row] = (saying, position + 1)
-            logits[index, RIVALS] = math.log((1 - saying.confidence) / len(RIVALS))
-            logits[index, ids[position]] = math.log(saying.confidence)
-        return Decoded(logits, None)
+        places = [cache.lengths[row] - self._num_asked[row] + 1 for row in rows]
+        sayings = [self._playing[row] for row in rows]
+        return Decoded(torch.stack([*map(self._logits, sayings, places)]), None)
+
+    def _logits(self, saying: Saying, place: int) -> Tensor:
+        """Return what leads to the id at a place of a saying, whatever was read before it."""
+        ids = (*saying.ids, self.vocabulary.special.end)
+        logits = torch.full((51_865,), -1e4)
+        logits[RIVALS] = math.log((1 - saying.confidence) / len(RIVALS))
+        logits[ids[min(place, len(saying.ids))]] = math.log(saying.confidence)
+        return logits
 
 
 @pytest.fixture(scope="module")
@@ -167,8 +176,9 @@ def finished(decode: Decode) -> Finished:
 def test_good_text_is_shown_as_it_is_said(vocabulary: Vocabulary) -> None:
     stage = play(vocabulary, Saying((FIRST, *PROSE, FIRST + 400)))
     (decode,) = stage.adapter.admit([Admission(chunk(0.0))])
+    assert decode.ids == [FIRST, PROSE[0]], "an answer's beginning is foretold"
     stage.adapter.step([decode])
-    assert decode.ids == [FIRST, PROSE[0]]
+    assert decode.ids == [FIRST, *PROSE[:2]]
     while decode.outcome is None:
         stage.adapter.step([decode])
     assert decode.ids == [FIRST, *PROSE, FIRST + 400]

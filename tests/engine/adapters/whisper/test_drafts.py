@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import msgspec
@@ -10,7 +11,9 @@ import numpy.typing as npt
 import pytest
 
 from engine.adapters.base import Admission, Decode, Retry, RuntimeOptions
+from engine.adapters.quantised import is_exact
 from engine.adapters.whisper.adapter import WhisperAdapter, load_adapter
+from engine.adapters.whisper.model import Whisper
 from engine.adapters.whisper.text import WhisperText
 from engine.adapters.whisper.vocabulary import read_vocabulary
 from engine.manager.media import open_media
@@ -21,6 +24,7 @@ pytestmark = [pytest.mark.weights, pytest.mark.slow]
 Samples = npt.NDArray[np.float32]
 OPTIONS = DecodingOptions(language="en", word_timestamps=True)
 RATE = 16_000
+FIRST_TIME = 50_364
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +40,11 @@ def text(whisper_base: Path) -> WhisperText:
 
 @pytest.fixture(scope="module")
 def kennedy(speech: Path) -> Samples:
-    media = open_media(str(speech / "en/jfk.flac"))
+    return samples_of(speech / "en/jfk.flac")
+
+
+def samples_of(path: Path) -> Samples:
+    media = open_media(str(path))
     try:
         return np.concatenate(list(media.blocks()))
     finally:
@@ -64,6 +72,11 @@ def finished(decode: Decode) -> Finished:
     return decode.outcome
 
 
+def num_said(decode: Decode) -> int:
+    """Return how many steps a decode would have taken without drafts and guesses."""
+    return finished(decode).num_steps + finished(decode).num_drafted
+
+
 def test_text_is_the_same_with_a_draft_and_takes_fewer_steps(
     adapter: WhisperAdapter, kennedy: Samples
 ) -> None:
@@ -80,7 +93,7 @@ def test_text_is_the_same_with_a_draft_and_takes_fewer_steps(
         assert np.allclose(finished(drafted).token_times, finished(plain).token_times, atol=0.05)
         num_steps += finished(drafted).num_steps
         num_steps_without += finished(plain).num_steps
-        assert finished(drafted).num_steps + finished(drafted).num_drafted == finished(plain).num_steps
+        assert num_said(drafted) == num_said(plain)
         draft = plain.ids
     assert num_steps < 0.6 * num_steps_without
 
@@ -122,3 +135,32 @@ def test_a_prefix_that_is_too_long_leaves_room_for_the_answer(
     (decode,) = adapter.admit([Admission(chunk)])
     assert decode.outcome == Retry("loop")
     adapter.release([decode])
+
+
+@pytest.mark.skipif(not is_exact(), reason="this processor does not multiply bytes exactly")
+def test_guessed_times_change_no_bit_and_save_steps(
+    whisper_base: Path, speech: Path, kennedy: Samples, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A segment begins where the last one ended: what is guessed is read in the same step, and checked."""
+    adapter = load_adapter(whisper_base, RuntimeOptions(num_slots=3, num_threads=2, dtype="int8"))
+    talk = samples_of(speech / "longform/en_ljspeech_LJ001_0001-0032.flac")[: 75 * RATE]
+    clips = [talk[: 28 * RATE], kennedy, talk[28 * RATE : 54 * RATE]]
+    chunks = [chunk_of(clip, kind=ChunkKind.FILE) for clip in clips]
+
+    def answers() -> list[Decode]:
+        decodes = adapter.admit([Admission(chunk) for chunk in chunks])
+        while running := [decode for decode in decodes if decode.outcome is None]:
+            adapter.step(running)
+        adapter.release(decodes)
+        return decodes
+
+    guessed = answers()
+    monkeypatch.setattr(Whisper, "reads_ahead", False)
+    for ours, plain in zip(guessed, answers(), strict=True):
+        assert (ours.ids, ours.logprobs, ours.attended_s) == (plain.ids, plain.logprobs, plain.attended_s)
+        assert finished(ours).token_times == finished(plain).token_times
+        times = [id_ for id_ in ours.ids if id_ >= FIRST_TIME]
+        num_pairs = sum(1 for one, other in pairwise(times[1:]) if one == other)
+        assert finished(ours).num_drafted == finished(plain).num_drafted + num_pairs
+        assert finished(ours).num_steps == finished(plain).num_steps - num_pairs
+    assert sum(finished(decode).num_drafted for decode in guessed) >= 10

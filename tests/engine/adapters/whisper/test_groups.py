@@ -67,22 +67,31 @@ def test_rows_that_hear_the_same_window_are_one_product_with_it() -> None:
     more = [new_tokens(row, 4, 35, 1) for row in (7, 8, 9)]
     alone = [new_tokens(5, 5, 8, 1), new_tokens(6, 6, 9, 1), new_tokens(4, 9, 9, 1)]
     groups = group_windows([*beams, *more, *alone])
-    assert [(group.num_blocks, group.num_tokens, group.slots, group.tokens) for group in groups] == [
-        (2, 3, slice(3, 5), slice(0, 6)),
-        (2, 1, slice(5, 7), slice(6, 8)),
-        (1, 1, slice(9, 10), slice(8, 9)),
+    assert [(group.windows, group.num_tokens, group.tokens) for group in groups] == [
+        ((3, 4), 3, slice(0, 6)),
+        ((5, 6, 9), 1, slice(6, 9)),
     ]
 
 
 def test_windows_of_different_lengths_share_no_product() -> None:
     rows = [new_tokens(2, 2, 5, 1, 750), new_tokens(3, 3, 5, 1, 750), new_tokens(4, 4, 5, 1)]
     groups = group_windows(rows)
-    assert [(group.num_blocks, group.slots, group.num_frames) for group in groups] == [
-        (2, slice(2, 4), 750),
-        (1, slice(4, 5), 1500),
-    ]
+    assert [(group.windows, group.num_frames) for group in groups] == [((2, 3), 750), ((4,), 1500)]
 
 
 def test_beams_stay_together_whatever_the_order_of_their_rows() -> None:
     rows = [new_tokens(8, 1, 5, 1), new_tokens(0, 2, 5, 1), new_tokens(3, 1, 5, 1)]
     assert lay_out(rows).order == (2, 0, 1)
+
+
+def test_a_row_that_comes_twice_goes_through_the_pass_in_two_rounds() -> None:
+    rows = [new_tokens(4, 4, 30, 1), new_tokens(4, 4, 31, 1), new_tokens(2, 2, 9, 1), new_tokens(3, 3, 8, 1)]
+    layout = lay_out(rows)
+    assert layout.order == (2, 3, 0, 1)
+    assert layout.find_all() == [2, 3, 0, 1]
+    first, second = group_rows([rows[index] for index in layout.order], 448, like=torch.zeros(()))
+    assert (first.slots, first.tokens) == (slice(2, 5), slice(0, 3))
+    assert (second.slots, second.tokens) == (slice(4, 5), slice(3, 4))
+    assert visible(second).sum() == 32
+    [heard] = group_windows([rows[index] for index in layout.order])
+    assert heard.windows == (2, 3, 4, 4)

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from engine.adapters.base import Admission, Decode, RuntimeOptions
+from engine.adapters.kv import KVCache
 from engine.adapters.quantised import is_exact
 from engine.adapters.whisper.adapter import WhisperAdapter, load_adapter
 from engine.adapters.whisper.features import log_mel
@@ -116,3 +117,27 @@ def test_from_the_cache_come_the_same_numbers(whisper_base: Path, cache_folder: 
     assert len(list(cache_folder.rglob("*.safetensors"))) == 1
     ids = [50_364, 440, 2_221]
     assert torch.equal(forced_logits(first, ids), forced_logits(again, ids))
+
+
+def test_a_row_that_comes_twice_in_a_step_has_the_numbers_of_two_steps(adapter: WhisperAdapter) -> None:
+    network, ids = adapter._network, (50_364, 639, 307)
+    states = network.encode(log_mel([SPEECH, PIECES[1], PIECES[2]], network.config.dims.n_mels))
+
+    def listening() -> tuple[KVCache, list[int]]:
+        cache = network.new_cache(3)
+        rows = cache.allocate(3)
+        network.listen(cache, rows, states)
+        network.prefill(cache, rows, [PROMPT, (*PROMPT, 50_364), PROMPT])
+        return cache, rows
+
+    cache, rows = listening()
+    steps = [network.step(cache, rows, [id_] * 3, with_attention=True) for id_ in ids[:2]]
+    cache, rows = listening()
+    order = [rows[1], rows[0], rows[1], rows[2], rows[0]]
+    both = network.step(cache, order, [ids[0], ids[0], ids[1], ids[0], ids[1]], with_attention=True)
+    wanted = [(0, 1), (0, 0), (1, 1), (0, 2), (1, 0)]
+    assert torch.equal(both.logits, torch.stack([steps[step].logits[row] for step, row in wanted]))
+    attended = [step.attention for step in steps if step.attention is not None]
+    assert both.attention is not None
+    assert torch.equal(both.attention, torch.stack([attended[step][row] for step, row in wanted]))
+    assert [cache.length(row) for row in rows] == [5, 6, 4]
