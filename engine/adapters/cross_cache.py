@@ -105,12 +105,10 @@ class FloatCross:
         self, q: Tensor, windows: tuple[int, ...], num_frames: int, num_threads: int
     ) -> tuple[Tensor, Tensor]:
         """Attend to windows that lie one behind the other at once."""
-        each = [
-            self._attend(
-                q[first:end], slice(windows[first], windows[first] + end - first), num_frames, num_threads
-            )
-            for first, end in _neighbours(windows)
-        ]
+        each = []
+        for first, end in _neighbours(windows):
+            lying = slice(windows[first], windows[end - 1] + 1)
+            each.append(self._attend(q[first:end], lying, num_frames, num_threads))
         return each[0] if len(each) == 1 else _joined(each)
 
     def _attend(self, q: Tensor, windows: slice, num_frames: int, num_threads: int) -> tuple[Tensor, Tensor]:
@@ -188,7 +186,10 @@ class ByteCross:
     def _sum(
         self, q: Tensor, windows: tuple[int, ...], key_table: Tensor, key_places: tuple[int, ...]
     ) -> tuple[Tensor, Tensor]:
-        """Attend by one weighted sum for each head of each token; `key_places` are the windows' in the table."""
+        """Attend by one weighted sum for each head of each token.
+
+        `key_places` are where the windows are in the table, which has a row for each channel.
+        """
         num_windows, num_tokens, num_heads, head_dim = q.shape
         num_frames = key_table.shape[1] - _SCALE_BYTES
         layout = _lay_out(key_places, num_tokens, num_heads, head_dim, head_dim)
