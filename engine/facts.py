@@ -15,7 +15,6 @@ PACKAGES: Final = (
     "torch",
     "tokenizers",
     "onnxruntime",
-    "silero-vad",
     "av",
     "numpy",
     "pyzmq",

@@ -1,12 +1,13 @@
 """Hears where somebody speaks: Silero's network over 32 ms frames, on one thread that never spins.
 
-The network comes with the `silero-vad` package, whose code is not imported (it would bring torch).
+`silero_vad.onnx` has the weights of the `silero-vad` package, laid out by `packaging/vad_network.py` for
+all frames of a block at once: files are heard three times as fast, in time that their decoding lacks.
 """
 
 from __future__ import annotations
 
-import importlib.metadata
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -18,7 +19,7 @@ FRAME_SAMPLES: Final = 512
 
 _CONTEXT_SAMPLES: Final = 64
 _STATE_SHAPE: Final = (1, 1, 128)
-_NETWORK: Final = "silero_vad/data/silero_vad_16k_sequence.onnx"
+_NETWORK: Final = Path(__file__).with_name("silero_vad.onnx")
 _BEGINS_AT: Final = 0.5
 _HYSTERESIS: Final = 0.15
 """Silero's own: speech ends that much below where it begins …"""
@@ -49,7 +50,7 @@ class SpeechDetector:
         """Speech begins where the network is as sure of it as `threshold`."""
         self._begins_at = threshold
         self._ends_below = max(_LOWEST_END, threshold - _HYSTERESIS)
-        self._session = _open_session()
+        self._session = open_session(_NETWORK)
         self._hidden = np.zeros(_STATE_SHAPE, np.float32)
         self._cell = np.zeros(_STATE_SHAPE, np.float32)
         self._context = np.zeros(_CONTEXT_SAMPLES, np.float32)
@@ -96,12 +97,12 @@ def measure_loudness(samples: npt.NDArray[np.float32]) -> npt.NDArray[np.float32
     return np.sqrt(np.mean(np.square(frames), axis=1, dtype=np.float32))
 
 
-def _open_session() -> onnxruntime.InferenceSession:
+def open_session(network: Path) -> onnxruntime.InferenceSession:
+    """Load a network for one thread."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     options.add_session_config_entry("session.inter_op.allow_spinning", "0")
     options.log_severity_level = 3
-    network = importlib.metadata.distribution("silero-vad").locate_file(_NETWORK)
     return onnxruntime.InferenceSession(str(network), options, providers=["CPUExecutionProvider"])

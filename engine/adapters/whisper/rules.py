@@ -65,7 +65,7 @@ class TokenRules:
         """Return `logits`, (rows, vocabulary), with everything forbidden at -inf; changed in place."""
         self._move_to(logits.device)
         first, infinity = self._first_timestamp, float("-inf")
-        logits[:, self._never] = infinity
+        logits.index_fill_(1, self._never, infinity)
         logits[:, first + NUM_TIMESTAMPS :] = infinity
         lowest = torch.tensor([[row.first_step] for row in allowed], device=logits.device)
         highest = torch.tensor([[row.last_step] for row in allowed], device=logits.device)

@@ -76,12 +76,12 @@ def rank(logits: Tensor, num_choices: int) -> list[list[Choice]]:
 
 
 def _logprobs(logits: Tensor, ids: Tensor) -> Tensor:
-    """Return the log-probabilities, (rows, chosen), of `ids`.
+    """Return the log-probabilities, (rows, chosen), of `ids`; `logits` are used up.
 
     Not by a sum of our own: of a single row several threads would sum a part each, and of many rows
     each thread whole ones, which is not the same to the last bit.
     """
-    return logits.log_softmax(dim=-1).gather(1, ids)
+    return torch.log_softmax(logits, dim=-1, out=logits).gather(1, ids)
 
 
 def likeliest(logits: Tensor) -> Tensor:

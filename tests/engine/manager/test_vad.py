@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from engine.manager import vad
 from engine.manager.media import open_media
 from engine.manager.vad import FRAME_SAMPLES, SpeechDetector
 from tests.helpers.sounds import Samples, silence, tone
@@ -74,3 +76,29 @@ def test_music_and_a_whale_are_hardly_ever_taken_for_speech(speech: Path) -> Non
         samples = np.concatenate(list(media.blocks()))
         media.close()
         assert listen(samples, 8000).mean() < 0.01
+
+
+@pytest.mark.speech
+def test_the_network_hears_what_the_one_it_was_made_of_hears(speech: Path) -> None:
+    media = open_media(str(speech / "en" / "jfk.flac"))
+    spoken = np.concatenate(list(media.blocks()))
+    media.close()
+    dice = np.random.default_rng(3)
+    sound = np.concatenate([silence(2.0), spoken, 0.3 * dice.standard_normal(50_000), typed_keys(5.0)])
+    frames = len(sound) // FRAME_SAMPLES
+    context = np.pad(sound[: frames * FRAME_SAMPLES], (64, 0)).astype(np.float32)
+    heard = np.lib.stride_tricks.sliding_window_view(context, 64 + FRAME_SAMPLES)[::FRAME_SAMPLES]
+    package = metadata.distribution("silero-vad")
+    original = Path(str(package.locate_file("silero_vad/data/silero_vad_16k_sequence.onnx")))
+    ours, theirs = vad.open_session(vad._NETWORK), vad.open_session(original)
+    for block in (1, 7, 62, frames):
+        states = [[np.zeros((1, 1, 128), np.float32)] * 2 for _ in range(2)]
+        for start in range(0, frames, block):
+            asked = np.ascontiguousarray(heard[start : start + block])
+            answers = [
+                session.run(None, {"input": asked, "h": hidden, "c": cell})
+                for session, (hidden, cell) in zip((ours, theirs), states, strict=True)
+            ]
+            states = [answer[1:] for answer in answers]
+            for mine, wanted in zip(*answers, strict=True):
+                assert np.allclose(mine, wanted, rtol=1e-4, atol=1e-4)
