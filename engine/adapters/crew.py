@@ -32,11 +32,6 @@ def use_threads(num_threads: int | None) -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def share_weight(num_bytes: int, num_threads: int) -> int:
+def share_weight(num_bytes: int, num_threads: int, least: int = SHARED_BYTES) -> int:
     """Return how many of `num_threads` should multiply a few rows by a weight, or audio, of that size."""
-    return num_threads if num_bytes >= SHARED_BYTES else 1
-
-
-def share_text(num_bytes: int, num_threads: int) -> int:
-    """Return how many of `num_threads` should attend to remembered keys of that size."""
-    return num_threads if num_bytes >= SHARED_TEXT_BYTES else 1
+    return num_threads if num_bytes >= least else 1

@@ -100,7 +100,7 @@ class MediaReader:
             if isinstance(found, int):
                 if found - last_said >= _SAY_NOTHING_EVERY:
                     self._say_on_credit(outbox, NothingUntil(job=job, sample=found))
-                    last_said = found
+                    last_said += _SAY_NOTHING_EVERY
                 continue
             if found.range.end + _RESUME_SLACK > self._reading.resume_at_sample:
                 self._say_on_credit(outbox, _message(self._reading, num_chunks, found))

@@ -132,7 +132,7 @@ class WhisperAdapter:
             content=content,
             dice=new_dice(content, temperatures[0 if is_final else attempt]),
             is_final=is_final,
-            may_guess=self._network.reads_ahead,
+            may_guess=self._network.takes_any_size,
         )
 
     def _is_answered(self, row: Row) -> bool:
@@ -187,7 +187,7 @@ class WhisperAdapter:
     def _audio_key(self, row: Row) -> AudioKey:
         """Return what the row hears: all of its window, or less where the answer has to be quick."""
         chunk, num_frames = row.decode.chunk, self._network.config.dims.n_audio_ctx
-        if chunk.kind is ChunkKind.INTERIM and self._network.hears_parts:
+        if chunk.kind is ChunkKind.INTERIM and self._network.takes_any_size:
             num_frames = heard_frames(chunk.num_samples, num_frames)
         return row.content, num_frames
 

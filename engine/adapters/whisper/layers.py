@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from engine.adapters.crew import share_text, use_threads
+from engine.adapters.crew import SHARED_TEXT_BYTES, share_weight, use_threads
 from engine.adapters.kv import LayerCache
 from engine.adapters.layers import ByChannel, LayerNorm, Projection
 from engine.adapters.text_groups import TextGroup
@@ -109,7 +109,8 @@ class DecoderBlock:
         keys = cache.self_keys[group.slots, :, : group.num_positions].flatten(0, 1)
         values = cache.self_values[group.slots, :, : group.num_positions].flatten(0, 1)
         # A head of a row is one thread's, however many there are.
-        with use_threads(max(torch.get_num_threads(), share_text(keys.nbytes, self.num_threads))):
+        num_threads = share_weight(keys.nbytes, self.num_threads, SHARED_TEXT_BYTES)
+        with use_threads(max(torch.get_num_threads(), num_threads)):
             scores = torch.bmm(self._by_head(q, group), keys.transpose(1, 2))
             scores.view(group.num_blocks, self.n_head, group.num_tokens, -1).add_(group.mask)
             heard = torch.bmm(scores.softmax(-1), values)

@@ -95,13 +95,11 @@ class Whisper:
         return f"{self.runtime}, " + (f"without CUDA graphs ({trouble})" if trouble else "CUDA graphs")
 
     @property
-    def reads_ahead(self) -> bool:
-        """Whether a step takes several tokens of a row; passes of fixed size have one place for each."""
-        return self._static is None
+    def takes_any_size(self) -> bool:
+        """Whether a window may be a part of the whole, and a step take several tokens of a row.
 
-    @property
-    def hears_parts(self) -> bool:
-        """Whether a window may be shorter than the whole; passes of fixed size hear all of it."""
+        Passes of fixed size hear all of a window, and have one place for each row.
+        """
         return self._static is None
 
     @torch.inference_mode()
@@ -138,7 +136,7 @@ class Whisper:
     def encode(self, mel: Tensor) -> Tensor:
         """Return audio states, (batch, frames, width), of `mel`, (batch, mels, 2 × frames).
 
-        Frames are 1500, or fewer where it `hears_parts`. Windows go one by one: so many frames already
+        Frames are 1500, or fewer where it `takes_any_size`. Windows go one by one: so many frames already
         fill the machine, and memory stays that of one. Raises OutOfMemory.
         """
         with out_of_memory_raised():
@@ -194,7 +192,7 @@ class Whisper:
     ) -> Decoded:
         """Append one token to each of `rows`; logits are (rows, vocabulary). Raises as `prefill`.
 
-        Where it `reads_ahead` a row may come again: its next token sees the one before, and both have the
+        Where it `takes_any_size` a row may come again: its next token sees the one before, and both have the
         numbers that two steps would give.
         """
         if self._static is not None:

@@ -146,12 +146,16 @@ class Row:
         """What may be said behind each id of `last_said`."""
         if self.search is not None:
             return [self._allowed(beam.ids) for beam in self.search.active]
-        return [self._allowed([*self.ids, *self.guess[:count]]) for count in range(len(self.guess) + 1)]
+        return self._allowed_behind(self.guess)
 
     @property
     def allowed_in_draft(self) -> list[Allowed]:
         """What may be said before each id of the draft, and behind it."""
-        return [self._allowed(self.draft[:index]) for index in range(len(self.draft) + 1)]
+        return self._allowed_behind(self.draft)
+
+    def _allowed_behind(self, foretold: Sequence[int]) -> list[Allowed]:
+        """Return what may be said before each id of what is `foretold`, and behind it."""
+        return [self._allowed([*self.ids, *foretold[:count]]) for count in range(len(foretold) + 1)]
 
     def _allowed(self, ids: Sequence[int]) -> Allowed:
         num_steps = math.ceil(round(self.duration_s / TIMESTAMP_STEP_S, 3))

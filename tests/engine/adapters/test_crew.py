@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 import torch
 
-from engine.adapters.crew import SHARED_BYTES, SHARED_TEXT_BYTES, share_text, share_weight, use_threads
+from engine.adapters.crew import SHARED_BYTES, SHARED_TEXT_BYTES, share_weight, use_threads
 
 
 @pytest.fixture(autouse=True)
@@ -39,5 +39,5 @@ def test_only_a_large_weight_is_shared() -> None:
 
 
 def test_only_keys_of_several_rows_are_shared() -> None:
-    assert share_text(SHARED_TEXT_BYTES, 8) == 8
-    assert share_text(SHARED_TEXT_BYTES - 1, 8) == 1
+    assert share_weight(SHARED_TEXT_BYTES, 8, SHARED_TEXT_BYTES) == 8
+    assert share_weight(SHARED_TEXT_BYTES - 1, 8, SHARED_TEXT_BYTES) == 1

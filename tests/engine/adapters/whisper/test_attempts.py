@@ -73,8 +73,7 @@ class PlayedNetwork:
     vocabulary: Vocabulary
     sayings: list[Saying]
     described: str = "played"
-    hears_parts: bool = False
-    reads_ahead: bool = False
+    takes_any_size: bool = False
     num_encoded: int = 0
     memory: list[bool] = field(default_factory=list)
     """True for each coming encoding that is to fail."""
